@@ -243,6 +243,43 @@ describe("one run", () => {
     expect(run).toMatchObject({ rerunOf: paid, rerunFrom: { name: "charge" }, output: { value: { charged: 4280 } } });
   });
 
+  test("it is rerun with other data, once what differs and what becomes of keys is said; data about another thing is not", async () => {
+    const page = await open(`/runs/${paid}`);
+    await page.getByRole("region", { name: "Input" }).getByRole("button", { name: "Rerun with another" }).click();
+    const dialog = page.getByRole("dialog");
+    const field = dialog.getByRole("textbox");
+    expect(JSON.parse(await field.inputValue())).toEqual({ order: 7, price: 10 });
+    const start = dialog.getByRole("button", { name: "Start a new run with this data" });
+    expect(await start.isDisabled()).toBe(true);
+    await field.fill('{"order":8,"price":10}');
+    await dialog.getByText("This data is about something else: it gives key 8, the run has key 7.").waitFor();
+    expect(await start.isDisabled()).toBe(true);
+    await field.fill('{"order":7,"price":11}');
+    await dialog.getByText("The data gives the same key, 7.").waitFor();
+    await dialog.getByText(/2 steps hand on the same destination keys as the first time/).waitFor();
+    await start.click();
+    await page.getByText("with other data than its event has").waitFor();
+    const rerun = new URL(page.url()).pathname.split("/").at(-1)!;
+    await world.reached(rerun, "completed");
+    const { run } = await world.api(`/api/runs/${rerun}`);
+    expect(run).toMatchObject({ rerunOf: paid, key: "7", output: { value: { charged: 11 } } });
+    const { entries } = await world.api("/api/audit?action=rerun-run");
+    expect(entries[0]).toMatchObject({ subject: paid, reason: `with other data, as ${rerun}` });
+    // Any two runs can be put beside each other: by the list, or by an id.
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.getByLabel("Or with any run, by its id").fill("01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    await page.getByRole("button", { name: "Compare the two" }).last().click();
+    await page.getByText(/There is no run 01ARZ3/).waitFor();
+    await page.getByLabel("Or with any run, by its id").fill(second);
+    await page.getByRole("button", { name: "Compare the two" }).last().click();
+    await page.locator(".differences").waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/runs/${rerun}/compare/${second}`);
+    expect(await page.title()).toMatch(
+      /^(\(\d+\) )?Compare .* of agency-pay and agency-draft-invoice-from-placement · Idem$/,
+    );
+    expect(page.troubles).toEqual([]);
+  });
+
   test("it is cancelled after the page said what stays", async () => {
     const runId = await runOf("bullhorn/placement.event", { placementId: 1, eventType: "INSERTED" });
     await approvable(runId);
@@ -269,7 +306,10 @@ describe("one run", () => {
     await approvable(runId);
     const page = await open(`/runs/${runId}?step=load-holidays`);
     await page.getByText("waiting for approval").waitFor();
-    await world.send({ name: "invoice/approved", data: { placementId: 2 } });
+    // What it waits for is said, and can be sent from here.
+    await page.getByRole("heading", { name: "Waits for event invoice/approved" }).waitFor();
+    await page.getByRole("button", { name: "Send this event" }).click();
+    await page.getByRole("button", { name: "Send the event" }).click();
     await page.getByRole("region", { name: "Output" }).waitFor({ timeout: 15_000 });
     // The selected step stays selected.
     await page.getByRole("complementary", { name: "Step load-holidays" }).waitFor();
@@ -295,6 +335,15 @@ describe("one run", () => {
     );
     const page = await open(`/runs/${runId}`);
     await page.locator(".invoked").getByText("wait-for-nothing").waitFor();
+    // Parent and child know each other.
+    const fact = (name: string) => page.locator(".facts > div", { hasText: name }).locator("dd").textContent();
+    expect(await fact("Children")).toBe("agency-child, waiting");
+    expect(await fact("Code")).toMatch(/, as it is now$/);
+    const [history] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "download" }).click(),
+    ]);
+    expect(history.suggestedFilename()).toBe(`run-${runId}.json`);
     const names = () => page.locator(".waterfall > .row > .label .name").allTextContents();
     expect(await names()).toEqual([
       "queued",

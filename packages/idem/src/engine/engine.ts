@@ -436,6 +436,11 @@ export class Engine {
     return events.map(({ id }) => id);
   }
 
+  /** Throws for one that does not fit its schema. */
+  checkEvent(event: unknown): Promise<void> {
+    return this.options.checkEvents([event]);
+  }
+
   private check(
     inputs: readonly unknown[],
     windowMs: number,

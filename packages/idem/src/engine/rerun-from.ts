@@ -13,6 +13,8 @@ export interface RerunOptions {
   readonly fromStep?: string;
   /** Replaces the arguments the step's code is given. */
   readonly input?: readonly unknown[];
+  /** Instead of its event's data; from the start, and only where it gives the same key. */
+  readonly data?: unknown;
   /** Made beforehand where the same asking may come twice. */
   readonly newRunId?: string;
   /** Absent where no person asked for this one run. */
@@ -23,6 +25,10 @@ export type BeginAt = NonNullable<RerunInput["from"]>;
 
 export function rerunFrom(memo: RunMemo, isRemote: boolean, options: RerunOptions): BeginAt | null {
   const { fromStep, input } = options;
+  if (fromStep !== undefined && options.data !== undefined) {
+    const why = "what is kept before a step was made of the old data; rerun from the start with it";
+    throw errors.OPTION_INVALID({ option: "data", why });
+  }
   if (fromStep === undefined) {
     if (input === undefined) return null;
     throw errors.OPTION_INVALID({ option: "input", why: "it belongs to a step; say which with fromStep" });

@@ -7,6 +7,7 @@ import { payloadOf } from "../model/event.ts";
 import type { ByHand } from "../store/audit.ts";
 import type { Engine } from "./engine.ts";
 import type { RegisteredTarget } from "./registry.ts";
+import { dataOfRerun } from "./rerun-data.ts";
 import { type RerunOptions, rerunFrom } from "./rerun-from.ts";
 
 export async function rerunRun(engine: Engine, runId: string, options: RerunOptions): Promise<string> {
@@ -16,18 +17,19 @@ export async function rerunRun(engine: Engine, runId: string, options: RerunOpti
   const { fn } = run;
   const target = registry.get(fn);
   const isRemote = target?.config.runtime !== undefined;
-  const flow = target === null ? null : await flowOf(engine, { ...target, fn }, run.eventId);
-  // The memo can be megabytes; only a rerun from a step needs it.
-  const isWhole = options.fromStep === undefined && options.input === undefined;
+  // The memo can be megabytes; only a rerun from a step or with other data needs it.
+  const isWhole = options.fromStep === undefined && options.input === undefined && options.data === undefined;
   const memo = isWhole ? null : await store.reads.runMemo(env, runId);
   const from = memo === null ? null : rerunFrom(memo, isRemote, options);
+  const data = memo === null || options.data === undefined ? null : await dataOfRerun(engine, memo, options.data);
+  const flow = target === null ? null : await flowOf(engine, { ...target, fn }, runId, data);
   const leaseTo = worker.reserve(fn);
   try {
     const newRunId = options.newRunId ?? engine.newId();
     const rank = engine.now();
     const lane = flow?.lane ?? null;
     const cancelOn = flow?.cancelOn ?? [];
-    const begins = from === null ? {} : { from };
+    const begins = { ...(from === null ? {} : { from }), ...(data === null ? {} : { data }) };
     const input = {
       env,
       runId,
@@ -54,16 +56,23 @@ export async function rerunRun(engine: Engine, runId: string, options: RerunOpti
 }
 
 /** The old run's entry leads to the new one. */
-function noted({ byHand, fromStep }: RerunOptions, newRunId: string): ByHand | undefined {
+function noted({ byHand, fromStep, data }: RerunOptions, newRunId: string): ByHand | undefined {
   if (byHand === undefined) return undefined;
-  return { ...byHand, reason: `${fromStep === undefined ? "" : `from step ${fromStep}, `}as ${newRunId}` };
+  const how = fromStep !== undefined ? `from step ${fromStep}, ` : data !== undefined ? "with other data, " : "";
+  return { ...byHand, reason: `${how}as ${newRunId}` };
 }
 
 /** What a run of this event has to pass now; most functions have nothing of the kind. */
-async function flowOf(engine: Engine, target: RegisteredTarget, eventId: string): Promise<StartFlow | null> {
+async function flowOf(
+  engine: Engine,
+  target: RegisteredTarget,
+  runId: string,
+  data: string | null,
+): Promise<StartFlow | null> {
   if (!needsLane(target.config) && target.config.cancelOn === undefined) return null;
-  const event = await engine.store.reads.event(engine.env, eventId);
-  if (event === null) return null;
+  const memo = await engine.store.reads.runMemo(engine.env, runId);
+  if (memo === null) return null;
+  const event = data === null ? memo.event : { ...memo.event, data };
   const of = { env: engine.env, fn: target.fn, config: target.config };
   return planFlow(of, { ...event, payload: payloadOf(event) }, engine.expressions, false).flow;
 }

@@ -23,6 +23,36 @@ describe.each(stores)("rerun on %s", (store) => {
     expect(again.eventId).toBe((await run.idem.runs.get(run.runId))!.eventId);
   });
 
+  test("with other data it is about the same thing: the same keys, past the key, and audited; the event keeps its data", async () => {
+    const keys: string[] = [];
+    const run = await oneRun(
+      async ({ event, step }) => {
+        await step.run("write", ({ key }) => keys.push(key));
+        if (event.data.mail === undefined) throw new NonRetriableError("no mail");
+        return [event.id, event.data];
+      },
+      { store, event: { id: "order-7", data: { order: 7 } }, fn: { idempotency: "event.data.order" } },
+    );
+    expect(await run.end()).toMatchObject({ state: "failed" });
+    const data = { order: 7, mail: "kim@example.org" };
+    const { runId } = await run.idem.runs.rerun(run.runId, { data, actor: "kim" });
+    expect((await run.idem.runs.wait(runId)).output).toEqual(["order-7", data]);
+    expect(keys[0]).toBe(keys[1]);
+    expect(await run.idem.runs.get(runId)).toMatchObject({ rerunOf: run.runId, key: "7" });
+    expect((await run.idem.events.get("order-7"))!.data).toEqual({ order: 7 });
+    // A rerun of that one has its data.
+    const again = await run.idem.runs.rerun(runId);
+    expect((await run.idem.runs.wait(again.runId)).output).toEqual(["order-7", data]);
+    // Data that is about something else starts nothing.
+    const other = (given: Record<string, unknown>) => run.idem.runs.rerun(run.runId, { data: given });
+    await expect(other({ order: 8 })).rejects.toMatchObject({ code: "RERUN_OTHER_KEY" });
+    await expect(other({})).rejects.toMatchObject({ code: "RERUN_OTHER_KEY" });
+    await expect(run.idem.runs.rerun(run.runId, { data, fromStep: "write" })).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+    });
+    expect(await run.idem.runs.list({ limit: 100 })).toHaveLength(3);
+  });
+
   test("afterwards duplicates of the event and of the key receive the newest run", async () => {
     const { idem } = testIdem({ store });
     idem.createFunction({ id: "fn", idempotency: "event.data.order" }, { event: "a/b" }, async () => null);

@@ -173,6 +173,12 @@ export const errorTable = {
     what: ({ runId, step }) => `Run ${runId} has no step "${step}"`,
     next: "Use a step of the run's timeline; the n-th repeat of an id is written id:n",
   }),
+  RERUN_OTHER_KEY: define<{ runId: string; key: string; dataKey: string }>({
+    retry: "after-fix",
+    what: ({ runId, key, dataKey }) =>
+      `The data is about something else than run ${runId}: it gives key ${dataKey}, the run's key is ${key}`,
+    next: "Keep what the key is made of, or send the data as an event of its own, which asks its own key",
+  }),
   RUN_TIMED_OUT: define<{ runId: string; afterMs: number }>({
     retry: "never",
     what: ({ runId, afterMs }) => `Run ${runId} did not end within ${afterMs} ms`,

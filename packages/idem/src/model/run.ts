@@ -7,6 +7,9 @@ export const openStates = ["queued", "running", "waiting", "parked"] as const;
 export type OpenState = (typeof openStates)[number];
 export type RunState = OpenState | EndState;
 
+/** Among what a person put in place of something: the event's data. No step has this id. */
+export const dataInput = "";
+
 export interface RerunFrom {
   readonly stepId: string;
   /** The id its author wrote. */

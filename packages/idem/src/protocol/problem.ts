@@ -16,6 +16,7 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   BULK_UNKNOWN: 404,
   BULK_MISMATCH: 422,
   RUN_STEP_UNKNOWN: 404,
+  RERUN_OTHER_KEY: 409,
   RUN_ENDED: 409,
   EVENT_NOT_WAITING: 409,
   // Routes meet these two in what an app reports, and there the report is the request.

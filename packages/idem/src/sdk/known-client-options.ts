@@ -93,7 +93,7 @@ export function checkedReads(reads: StoreReads): StoreReads {
         return runs.release(id, options);
       },
       rerun: async (id, options) => {
-        const known = { fromStep: true, input: true, actor: true } as const;
+        const known = { fromStep: true, input: true, data: true, actor: true } as const;
         refuseUnknown<OptionsOf<RunsApi["rerun"]>>("runs.rerun", options, known);
         return runs.rerun(id, options);
       },

@@ -44,7 +44,12 @@ export type DeskCommand = keyof DeskAnswers;
 interface DeskRequests {
   readonly hello: Record<never, never>;
   readonly send: { readonly event: unknown; readonly window?: string };
-  readonly rerun: { readonly runId: string; readonly fromStep?: string; readonly input?: readonly unknown[] };
+  readonly rerun: {
+    readonly runId: string;
+    readonly fromStep?: string;
+    readonly input?: readonly unknown[];
+    readonly data?: object;
+  };
   readonly cancel: { readonly runId: string; readonly reason: string };
   readonly releaseRun: { readonly runId: string; readonly reason: string };
   /** One page of runs of it; `next` of the part before in `before`. */
@@ -100,11 +105,12 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
   const answers: { [C in DeskCommand]: (env: string, request: DeskRequests[C]) => Promise<DeskAnswers[C]> } = {
     hello: async () => ({ owner }),
     send: (env, { event, window }) => clientIn(env).send(event as never, window === undefined ? {} : { window }),
-    rerun: (env, { runId, fromStep, input }) =>
+    rerun: (env, { runId, fromStep, input, data }) =>
       clientIn(env).runs.rerun(text(runId, "runId"), {
         actor,
         ...(fromStep === undefined ? {} : { fromStep: text(fromStep, "fromStep") }),
         ...(input === undefined ? {} : { input }),
+        ...(data === undefined ? {} : { data: data as Record<string, unknown> }),
       }),
     cancel: (env, { runId, reason }) =>
       clientIn(env).runs.cancel(text(runId, "runId"), { reason: text(reason, "reason"), actor }),

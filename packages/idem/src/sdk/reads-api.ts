@@ -51,12 +51,18 @@ export interface RunsApi {
   ): Promise<{ readonly released: boolean }>;
   /**
    * A new run for the same event, past its id and key, with the same destination keys. With `fromStep`, what was recorded
-   * before that step is kept; `input` replaces the arguments `step.run` hands to its callback. Both this and `cancel` are in the
-   * audit, in the same commit, where `actor` says who asked.
+   * before that step is kept; `input` replaces the arguments `step.run` hands to its callback. `data` takes the place of the event's
+   * data, from the start, where it gives the same key. Both this and `cancel` are in the audit, in the same commit, where `actor` says
+   * who asked.
    */
   rerun(
     id: string,
-    options?: { readonly fromStep?: string; readonly input?: readonly unknown[]; readonly actor?: string },
+    options?: {
+      readonly fromStep?: string;
+      readonly input?: readonly unknown[];
+      readonly data?: Readonly<Record<string, unknown>>;
+      readonly actor?: string;
+    },
   ): Promise<{ readonly runId: string }>;
 }
 
@@ -164,10 +170,11 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
       if (answer.kind === "unknown") throw errors.RUN_UNKNOWN({ runId: id });
       return { released: answer.kind === "released" };
     },
-    async rerun(id, { fromStep, input, actor } = {}) {
+    async rerun(id, { fromStep, input, data, actor } = {}) {
       const options = {
         ...(fromStep === undefined ? {} : { fromStep }),
         ...(input === undefined ? {} : { input }),
+        ...(data === undefined ? {} : { data }),
         ...(actor === undefined ? {} : { byHand: { actor } }),
       };
       return { runId: await (await engineOf()).rerun(id, options) };

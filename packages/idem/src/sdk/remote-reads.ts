@@ -78,8 +78,8 @@ export function remoteReads(
         const { released } = known(id, await api.ask("POST /api/runs/:run/release", asked));
         return { released };
       },
-      rerun: async (id, { fromStep, input } = {}) => {
-        const body = { fromStep, input };
+      rerun: async (id, { fromStep, input, data } = {}) => {
+        const body = { fromStep, input, data };
         // A second asking would be a second rerun: when the answer is lost, somebody has to look.
         return known(id, await api.ask("POST /api/runs/:run/rerun", { ...ofRun(id), body, once: true }));
       },

@@ -18,6 +18,8 @@ export interface RunMemo {
   readonly waits: readonly Wait[];
   /** What a person put in place of a step's arguments: JSON lists by step id. */
   readonly inputs: Readonly<Record<string, string>>;
+  /** Set where a person put other data in place of the event's; the event here has it already. */
+  readonly hasOtherData?: true;
 }
 
 export type LeasedJob =

@@ -48,6 +48,8 @@ export interface RerunInput {
     /** JSON list of the arguments to run it with; null for its own. Inputs edited in the old run for steps not kept stay. */
     readonly input: string | null;
   };
+  /** JSON text that takes the place of its event's data; not with `from`. Absent: as the old run had it. */
+  readonly data?: string;
   /** Absent where it is one of many that were asked for together. */
   readonly byHand?: ByHand | undefined;
 }

@@ -1,4 +1,4 @@
-// Two runs of one key side by side: what differed.
+// Two runs side by side, of one key or any two: what differed.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -18,6 +18,7 @@ import { useMovedOn, useSide } from "./compare-queries.ts";
 import { compareRuns, type Side } from "./compared.ts";
 import { DifferenceTable } from "./difference-table.tsx";
 import { csvOf, markdownOf } from "./export.ts";
+import { useRunChoices } from "./run-choices.ts";
 import "./compare-page.css";
 
 export function Page() {
@@ -27,7 +28,9 @@ export function Page() {
   const error = one.error ?? two.error;
   return (
     <>
-      <PageTitle title="Compare run 1 and 2" under={{ to: "/runs", text: "Runs" }} />
+      <PageTitle title={titleOf(one.side, two.side)} under={{ to: "/runs", text: "Runs" }}>
+        Compare two runs
+      </PageTitle>
       {error !== null ? (
         <ErrorPart
           error={error}
@@ -56,14 +59,20 @@ function Shown({ one, two }: { readonly one: Side; readonly two: Side }) {
   const { run } = two.answer;
   const refresh = () => queries.resetQueries({ queryKey: ["compare"] });
   const label = group?.label ?? run.function;
+  const isOtherFunction = one.answer.run.function !== run.function;
   const named = { title: `${label}: run 1 and run 2`, runs: [one.answer.run.id, run.id] } as const;
   return (
     <>
       <div className="compare-head">
         <p className="quiet cut">
           <bdi>{visibleText(run.function)}</bdi>, <b>{visibleText(label)}</b>
+          {isOtherFunction && (
+            <>
+              , beside <bdi>{visibleText(one.answer.run.function)}</bdi>
+            </>
+          )}
         </p>
-        {group !== undefined && group.runs.length > 2 && <Pickers one={one} two={two} group={group} />}
+        <Pickers one={one} two={two} group={group} />
         <div className="button-row">
           {isOpen(run) && <ActButton onClick={() => setAsking(true)}>Cancel run 2</ActButton>}
           <Button onClick={() => save(markdownOf(compared, named), "text/markdown", "md", run.id)}>
@@ -107,14 +116,26 @@ function Shown({ one, two }: { readonly one: Side; readonly two: Side }) {
   );
 }
 
-/** More than two runs of the key: which two. */
-function Pickers({ one, two, group }: { readonly one: Side; readonly two: Side; readonly group: GroupItem }) {
+const titleOf = (one: Side | null, two: Side | null): string => {
+  if (one === null || two === null) return "Compare two runs";
+  const [first, second] = [one.answer.run, two.answer.run];
+  const of = first.function === second.function ? first.function : `${first.function} and ${second.function}`;
+  return `Compare ${cutMiddle(first.id)} and ${cutMiddle(second.id)} of ${visibleText(of)}`;
+};
+
+/** Which two: any of the key, any of the function. */
+function Pickers({
+  one,
+  two,
+  group,
+}: {
+  readonly one: Side;
+  readonly two: Side;
+  readonly group: GroupItem | undefined;
+}) {
   const navigate = useNavigate();
   const [first, second] = [one.answer.run.id, two.answer.run.id];
-  const choices = group.runs.map(({ id, kind }, i) => ({
-    value: id,
-    text: `Run ${i + 1}${kind === "rerun" ? ", rerun" : ""} · ${cutMiddle(id)}`,
-  }));
+  const choices = useRunChoices(two.answer.run, group);
   const known = (id: string) =>
     choices.some(({ value }) => value === id) ? choices : [{ value: id, text: cutMiddle(id) }, ...choices];
   const go = (run: string, other: string) => void navigate({ to: "/runs/$run/compare/$other", params: { run, other } });

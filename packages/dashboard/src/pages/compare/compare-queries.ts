@@ -3,9 +3,8 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
 import { ask, getText } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
-import { dataPath } from "../events/event-story.ts";
 import { isOpen, type RunAnswer } from "../run/run-data.ts";
-import { outputPath, stepOutputPath } from "../run/run-queries.ts";
+import { inputPath, outputPath, stepOutputPath } from "../run/run-queries.ts";
 import type { Side } from "./compared.ts";
 
 // Larger ones are a download, not a table.
@@ -49,7 +48,7 @@ function textsOf(answer: RunAnswer | undefined): { readonly path: string; readon
   if (answer === undefined) return [];
   const { run, event } = answer;
   return [
-    { path: dataPath(event.internalId), bytes: event.dataBytes },
+    { path: inputPath(run.id), bytes: event.dataBytes },
     { path: outputPath(run.id), bytes: run.output?.bytes ?? 0 },
     ...stepsOf(answer).map(({ stepId, output }) => ({ path: stepOutputPath(run.id, stepId), bytes: output!.bytes })),
   ];

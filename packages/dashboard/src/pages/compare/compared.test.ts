@@ -20,7 +20,15 @@ function side(id: string, data: unknown, steps: Record<string, unknown>, over: P
     sourceRunId: null,
     dataBytes: 10,
   };
-  const answer: RunAnswer = { run: run({ id, timeline, ...over }), event, events: [], spared: [], workers: {} };
+  const alone = { parent: null, children: [], childCount: 0, codeNow: null, hasOtherData: false };
+  const answer: RunAnswer = {
+    run: run({ id, timeline, ...over }),
+    event,
+    ...alone,
+    events: [],
+    spared: [],
+    workers: {},
+  };
   return {
     answer,
     event: JSON.stringify(data),

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { ApiError, ask } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";
 import { ActButton, Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -12,12 +12,12 @@ import { cutMiddle } from "../../parts/id.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { differencesOf } from "../compare/differences.ts";
+import { DifferenceList } from "./difference-list.tsx";
 import { rerunSentence } from "./rerun-dialog.tsx";
 import { nameOf } from "./rows.ts";
 import type { RunDetail, TimelineEntry } from "./run-data.ts";
-import { rerun } from "./run-queries.ts";
+import { problemWords, rerun } from "./run-queries.ts";
 import { count } from "./run-words.ts";
-import "./rerun-from-dialog.css";
 
 interface RerunFromDialogProps {
   readonly run: RunDetail;
@@ -78,11 +78,7 @@ function RerunFromForm({
       onClose();
       await navigate({ to: "/runs/$run", params: { run: runId } });
     } catch (error) {
-      setFailure(
-        error instanceof ApiError
-          ? [error.detail, error.next].filter((each) => each !== null).join(". ")
-          : String(error),
-      );
+      setFailure(problemWords(error));
       setActing(false);
     }
   };
@@ -113,7 +109,13 @@ function RerunFromForm({
             mono
             focusFirst
           />
-          {read.input !== null && <Difference before={given} after={read.input} />}
+          {read.input !== null && (
+            <DifferenceList
+              before={given ?? []}
+              after={read.input}
+              than={given === null ? "no arguments" : "what it had"}
+            />
+          )}
         </>
       )}
       {failure !== null && (
@@ -147,37 +149,4 @@ function readArguments(text: string): { readonly input: readonly unknown[] | nul
   } catch (error) {
     return { input: null, error: `This is no JSON yet: ${(error as Error).message}` };
   }
-}
-
-// What a person changes by hand.
-const shownMax = 20;
-const charsMax = 200;
-
-function Difference({
-  before,
-  after,
-}: {
-  readonly before: readonly unknown[] | null;
-  readonly after: readonly unknown[];
-}) {
-  const { differing } = differencesOf(before ?? [], after);
-  return (
-    <div className="difference" aria-live="polite">
-      <h3>
-        {differing.length === 0
-          ? "Nothing differs yet"
-          : `${count(differing.length, "difference")} to ${before === null ? "no arguments" : "what it had"}`}
-      </h3>
-      <ul className="mono">
-        {differing.slice(0, shownMax).map(({ path, one, other }) => (
-          <li key={path}>
-            <span className="quiet">{visibleText(path)}</span>
-            {one !== undefined && <del>{visibleText(one.slice(0, charsMax))}</del>}
-            {other !== undefined && <ins>{visibleText(other.slice(0, charsMax))}</ins>}
-          </li>
-        ))}
-      </ul>
-      {differing.length > shownMax && <p className="quiet">and {differing.length - shownMax} more</p>}
-    </div>
-  );
 }

@@ -1,18 +1,17 @@
 // What a person reads first: which function, for which key, where it is; whether it is one too many; the facts.
 import { Link } from "@tanstack/react-router";
 import { hasPage } from "../../pages.ts";
-import { ActButton, buttonClass } from "../../parts/button.tsx";
-import { Id } from "../../parts/id.tsx";
+import { ActButton, Button, buttonClass } from "../../parts/button.tsx";
 import { Note } from "../../parts/note.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
-import { Facts } from "../../parts/table.tsx";
 import { Tag } from "../../parts/tag.tsx";
 import { Time } from "../../parts/time.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
-import { WindowBar } from "../../parts/window-bar.tsx";
+import { AwaitedPart } from "./awaited-part.tsx";
 import { DoubledNote } from "./doubled-note.tsx";
 import { type EffectItem, type GroupItem, isOpen, type RunAnswer } from "./run-data.ts";
-import { codesOf, enteredAgain, queueWords, stateWords, stepsWords } from "./run-words.ts";
+import { RunFacts } from "./run-facts.tsx";
+import { codesOf, enteredAgain, queueWords, stateWords, triedAgainWords } from "./run-words.ts";
 import "./run-head.css";
 
 interface RunHeadProps {
@@ -22,11 +21,14 @@ interface RunHeadProps {
   readonly onRerun: () => void;
   readonly onCancel: () => void;
   readonly onRelease: () => void;
+  readonly onCompare: () => void;
+  readonly onChanged: () => void;
 }
 
-export function RunHead({ answer, group, effects, onRerun, onCancel, onRelease }: RunHeadProps) {
-  const { run, event } = answer;
+export function RunHead({ answer, group, effects, onRerun, onCancel, onRelease, onCompare, onChanged }: RunHeadProps) {
+  const { run } = answer;
   const queue = queueWords(run, group);
+  const again = triedAgainWords(run);
   const codes = codesOf(run);
   return (
     <>
@@ -39,7 +41,9 @@ export function RunHead({ answer, group, effects, onRerun, onCancel, onRelease }
         </div>
         {group !== undefined && group.key !== null && <KeyTag group={group} />}
         <span className={`state ${run.state}`}>{visibleText(stateWords(run))}</span>
+        {again !== null && <span className="quiet">{again}</span>}
         <div className="actions">
+          <Button onClick={onCompare}>Compare</Button>
           <ActButton onClick={onRerun}>Rerun</ActButton>
           {run.state === "parked" && <ActButton onClick={onRelease}>Let it go on</ActButton>}
           {isOpen(run) && <ActButton onClick={onCancel}>Cancel run</ActButton>}
@@ -78,7 +82,7 @@ export function RunHead({ answer, group, effects, onRerun, onCancel, onRelease }
           {run.rerunFrom === null
             ? ""
             : ` from step ${visibleText(run.rerunFrom.name)}; ${run.rerunFrom.keptCount} recorded ${run.rerunFrom.keptCount === 1 ? "outcome was" : "outcomes were"} kept`}
-          . Its destination keys are the same.
+          {answer.hasOtherData && ", with other data than its event has"}. Its destination keys are the same.
         </Note>
       )}
       {queue !== null && (
@@ -86,20 +90,8 @@ export function RunHead({ answer, group, effects, onRerun, onCancel, onRelease }
           {visibleText(queue)}
         </Note>
       )}
-      <Facts
-        facts={[
-          ["Run", <Id key="run" id={run.id} of="run" />],
-          ["Started", run.startedAt === null ? "not yet" : <Time key="started" at={run.startedAt} />],
-          [
-            "Event",
-            <Link key="event" className="mono" to="/events/$event" params={{ event: event.internalId }}>
-              <bdi>{visibleText(event.name)}</bdi>
-            </Link>,
-          ],
-          ["Steps", stepsWords(run)],
-          ["Window", <WindowFact key="window" group={group} />],
-        ]}
-      />
+      <AwaitedPart answer={answer} onSent={onChanged} />
+      <RunFacts answer={answer} group={group} />
     </>
   );
 }
@@ -128,18 +120,5 @@ function KeyTag({ group }: { readonly group: GroupItem }) {
         </>
       )}
     </Tag>
-  );
-}
-
-function WindowFact({ group }: { readonly group: GroupItem | undefined }) {
-  if (group === undefined) return <span className="faint">…</span>;
-  const { kind, startsAt, endsAt } = group.window;
-  if (kind === "timed" && endsAt !== null) return <WindowBar window={{ kind: "timed", startsAt, endsAt }} />;
-  if (kind === "forever" || kind === "until-finished") return <WindowBar window={{ kind }} />;
-  const isMissing = group.tags.includes("key was missing");
-  return (
-    <b className={group.isLoud ? "doubled" : "quiet"}>
-      {isMissing ? "none: the key was missing" : "none: the function has no key"}
-    </b>
   );
 }

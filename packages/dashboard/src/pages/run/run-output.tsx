@@ -1,11 +1,12 @@
 // What the run returned, or what it ended with, and what it was given: before how it got there.
 import { Link } from "@tanstack/react-router";
+import { ActButton } from "../../parts/button.tsx";
 import { StoredPayload, sizeWords } from "../../parts/payload.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { dataPath } from "../events/event-story.ts";
 import { ErrorView } from "./error-view.tsx";
 import type { RunAnswer, RunDetail } from "./run-data.ts";
-import { outputPath } from "./run-queries.ts";
+import { inputPath, outputPath } from "./run-queries.ts";
 import "./run-output.css";
 
 export function RunOutput({ run }: { readonly run: RunDetail }) {
@@ -32,13 +33,20 @@ export function RunOutput({ run }: { readonly run: RunDetail }) {
 // A batch may have a hundred; each of their pages shows the rest.
 const eventsShown = 3;
 
-export function RunInput({ answer }: { readonly answer: RunAnswer }) {
-  const { events } = answer;
+export function RunInput({ answer, onRerun }: { readonly answer: RunAnswer; readonly onRerun: () => void }) {
+  const { events, run } = answer;
   return (
     <section className="card run-output" aria-label="Input">
       <header>
         <h2>{events.length === 1 ? "Input" : `Input, a batch of ${events.length} events`}</h2>
         {events.length === 1 && <span className="faint size">{sizeWords(events[0]!.dataBytes)}</span>}
+        {events.length === 1 && (
+          <span className="ways">
+            <ActButton look="link" small onClick={onRerun}>
+              Rerun with another
+            </ActButton>
+          </span>
+        )}
       </header>
       <div className="inner">
         {events.slice(0, eventsShown).map((event) => (
@@ -51,7 +59,7 @@ export function RunInput({ answer }: { readonly answer: RunAnswer }) {
               </h3>
             )}
             <StoredPayload
-              path={dataPath(event.internalId)}
+              path={events.length === 1 ? inputPath(run.id) : dataPath(event.internalId)}
               bytes={event.dataBytes}
               name={`event-${event.internalId}`}
             />

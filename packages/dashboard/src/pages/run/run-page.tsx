@@ -10,10 +10,12 @@ import { ErrorPart } from "../../parts/error-part.tsx";
 import { useNow } from "../../parts/now.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { CancelDialog } from "./cancel-dialog.tsx";
+import { CompareDialog } from "./compare-dialog.tsx";
 import { RunMetadata } from "./metadata-view.tsx";
 import { ReleaseDialog } from "./release-dialog.tsx";
 import { RerunDialog } from "./rerun-dialog.tsx";
 import { RerunFromDialog } from "./rerun-from-dialog.tsx";
+import { RerunWithDialog } from "./rerun-with-dialog.tsx";
 import { isOpen, type RunAnswer, type TimelineEntry } from "./run-data.ts";
 import { RunHead } from "./run-head.tsx";
 import { RunInput, RunOutput } from "./run-output.tsx";
@@ -45,7 +47,7 @@ export function Page() {
 }
 
 type Asking =
-  | { readonly kind: "rerun" | "cancel" | "release" }
+  | { readonly kind: "rerun" | "rerun-with" | "cancel" | "release" | "compare" }
   | { readonly kind: "rerun-from"; readonly entry: TimelineEntry };
 
 // A run this young moves by the second; nobody sees an old one move.
@@ -86,13 +88,11 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
     { keys: "]", words: "next run of the key", run: () => goTo(1) },
     {
       keys: "c",
-      words: "compare with the first run",
-      run: () =>
-        void (
-          first !== undefined &&
-          first !== run.id &&
-          navigate({ to: "/runs/$run/compare/$other", params: { run: first, other: run.id } })
-        ),
+      words: "compare with another run",
+      run: () => {
+        if (first === undefined || first === run.id) setAsking({ kind: "compare" });
+        else void navigate({ to: "/runs/$run/compare/$other", params: { run: first, other: run.id } });
+      },
     },
   ]);
   const { heading, title } = titleOf(run, group);
@@ -110,10 +110,12 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
         onRerun={() => setAsking({ kind: "rerun" })}
         onCancel={() => setAsking({ kind: "cancel" })}
         onRelease={() => setAsking({ kind: "release" })}
+        onCompare={() => setAsking({ kind: "compare" })}
+        onChanged={() => void refresh()}
       />
       <div className="run-io">
         <RunOutput run={run} />
-        <RunInput answer={answer} />
+        <RunInput answer={answer} onRerun={() => setAsking({ kind: "rerun-with" })} />
       </div>
       <div className="run-columns">
         <div className="run-main">
@@ -135,6 +137,10 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
           />
         )}
       </div>
+      {asking?.kind === "compare" && <CompareDialog run={run} group={group} onClose={close} />}
+      {asking?.kind === "rerun-with" && (
+        <RerunWithDialog answer={answer} effects={effects?.effects ?? []} onClose={close} />
+      )}
       {asking?.kind === "rerun" && <RerunDialog run={run} onClose={close} />}
       {asking?.kind === "rerun-from" && <RerunFromDialog run={run} entry={asking.entry} onClose={close} />}
       {asking?.kind === "cancel" && (

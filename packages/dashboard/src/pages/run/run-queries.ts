@@ -2,15 +2,22 @@
 // stream says that something changed.
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
-import { ask, type Body, pathOf } from "../../api/client.ts";
+import { ApiError, ask, type Body, downloadOf, pathOf } from "../../api/client.ts";
 import { useFollow } from "../../api/follow.ts";
 import { isOpen, type RunAnswer } from "./run-data.ts";
 
 export const outputPath = (run: string): string => pathOf("/api/runs/:run/output", { run });
+export const inputPath = (run: string): string => pathOf("/api/runs/:run/input", { run });
 export const stepOutputPath = (run: string, step: string): string =>
   pathOf("/api/runs/:run/steps/:step/output", { run, step });
 export const stepInputPath = (run: string, step: string): string =>
   pathOf("/api/runs/:run/steps/:step/input", { run, step });
+
+export const historyOf = (run: string): string => downloadOf("/api/runs/:run/history", { run }, {});
+
+/** What the server refused, and what to do about it. */
+export const problemWords = (error: unknown): string =>
+  error instanceof ApiError ? [error.detail, error.next].filter((each) => each !== null).join(". ") : String(error);
 
 /** `isWanted` false: asked by a part that needs it only sometimes. */
 export const useRun = (runId: string, isWanted = true) =>

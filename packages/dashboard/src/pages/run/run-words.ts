@@ -43,6 +43,15 @@ export function stepsWords(run: RunDetail): string {
   return [count(steps, "step"), ...(errors === 0 ? [] : [count(errors, "error")])].join(", ");
 }
 
+/** "2 steps needed a second try", of a run that got over them. */
+export function triedAgainWords({ timeline, state }: RunDetail): string | null {
+  const again = timeline.filter(
+    (entry) => entry.state === "completed" && entry.attempts.some(({ error }) => error !== null),
+  );
+  if (state !== "completed" || again.length === 0) return null;
+  return `${count(again.length, "step")} needed another try`;
+}
+
 export const count = (n: number, noun: string): string => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
 /** Runs that were not asked for by a person, in their order, and where this one stands among them; null when it was. */

@@ -6,11 +6,13 @@ import { visibleText } from "../../parts/visible-text.ts";
 import { dataPath } from "../events/event-story.ts";
 import { inputWords } from "./input-words.ts";
 import type { EventDetail, RunAnswer, TimelineEntry } from "./run-data.ts";
-import { stepInputPath } from "./run-queries.ts";
+import { inputPath, stepInputPath } from "./run-queries.ts";
 
 export function StepInput({ answer, entry }: { readonly answer: RunAnswer; readonly entry: TimelineEntry }) {
   const { events, run } = answer;
   const { input } = entry;
+  // What the run was given is not always what its event has.
+  const pathOf = ({ internalId }: EventDetail) => (events.length === 1 ? inputPath(run.id) : dataPath(internalId));
   const isKept = input !== null && input.lost === null;
   return (
     <>
@@ -23,7 +25,7 @@ export function StepInput({ answer, entry }: { readonly answer: RunAnswer; reado
         />
       )}
       {events.slice(0, eventsShown).map((event) => (
-        <TheEvent key={event.internalId} event={event} isWhole={input === null} />
+        <TheEvent key={event.internalId} event={event} path={pathOf(event)} isWhole={input === null} />
       ))}
       {events.length > eventsShown && <p className="quiet">And {events.length - eventsShown} more of its batch.</p>}
     </>
@@ -31,7 +33,15 @@ export function StepInput({ answer, entry }: { readonly answer: RunAnswer; reado
 }
 
 /** As a link beside what the step was given; whole where that was nothing. */
-function TheEvent({ event, isWhole }: { readonly event: EventDetail; readonly isWhole: boolean }) {
+function TheEvent({
+  event,
+  path,
+  isWhole,
+}: {
+  readonly event: EventDetail;
+  readonly path: string;
+  readonly isWhole: boolean;
+}) {
   return (
     <div className="stack">
       <h3>
@@ -40,9 +50,7 @@ function TheEvent({ event, isWhole }: { readonly event: EventDetail; readonly is
           {visibleText(event.name)}
         </Link>
       </h3>
-      {isWhole && (
-        <StoredPayload path={dataPath(event.internalId)} bytes={event.dataBytes} name={`event-${event.internalId}`} />
-      )}
+      {isWhole && <StoredPayload path={path} bytes={event.dataBytes} name={`event-${event.internalId}`} />}
     </div>
   );
 }

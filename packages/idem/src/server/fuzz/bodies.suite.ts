@@ -70,6 +70,7 @@ const templates: readonly (readonly [RegExp, unknown])[] = [
     },
   ],
   [/realtime\/token/, [{ channel: "c", name: "t", kind: "run" }]],
+  [/rerun-preview/, { data: { n: 1 } }],
   [/rerun/, { fromStep: "a", input: [1] }],
   [/keys|pause|cancel/, { reason: "because" }],
   [/apps/, { url: "http://127.0.0.1:1/api/inngest" }],

@@ -39,6 +39,8 @@ import { readKey } from "./api/read-key.ts";
 import { readMetrics } from "./api/read-metrics.ts";
 import { readRun } from "./api/read-run.ts";
 import { readRunGroup } from "./api/read-run-group.ts";
+import { readRunHistory } from "./api/read-run-history.ts";
+import { readRunInput } from "./api/read-run-input.ts";
 import { readRunLogs } from "./api/read-run-logs.ts";
 import { readRunOutput } from "./api/read-run-output.ts";
 import { readStatus } from "./api/read-status.ts";
@@ -50,7 +52,7 @@ import { readWebhook } from "./api/read-webhook.ts";
 import { releaseKey } from "./api/release-key.ts";
 import { releaseRun } from "./api/release-run.ts";
 import { removeWebhook } from "./api/remove-webhook.ts";
-import { rerunRun } from "./api/rerun-run.ts";
+import { previewRerun, rerunRun } from "./api/rerun-run.ts";
 import { sendEvents } from "./api/send-events.ts";
 import { sendSignal } from "./api/send-signal.ts";
 import { readSession, signIn, signOut } from "./api/session.ts";
@@ -98,11 +100,14 @@ export const apiRoutes = [
   readRun,
   cancelRun,
   readRunLogs,
+  readRunHistory,
+  readRunInput,
   readRunOutput,
   listRunEffects,
   readRunGroup,
   releaseRun,
   rerunRun,
+  previewRerun,
   readStepInput,
   readStepOutput,
   // -- the radar

@@ -102,5 +102,28 @@ export function rerunFromSuite(open: OpenStore): void {
       await startRecorded(world);
       return () => rerun(world, "r1", "r2", { from: from("b", "[1]") });
     });
+
+    test("other data takes the place of the event's, in this rerun and in reruns of it; the event and the old run keep theirs", async () => {
+      const world = await openWorld(open);
+      await startRecorded(world);
+      const { data: before } = (await world.memo("r1")).event;
+      await rerun(world, "r1", "r2", { data: '{"price":11}' });
+      await rerun(world, "r2", "r3", {});
+      await rerun(world, "r2", "r4", { from: from("a", "[7]") });
+      expect(await world.memo("r2")).toMatchObject({
+        run: { rerunOf: "r1", rerunFrom: null },
+        hasOtherData: true,
+        event: { data: '{"price":11}' },
+        events: [{ data: '{"price":11}' }],
+        inputs: {},
+      });
+      expect(await world.memo("r3")).toMatchObject({ hasOtherData: true, event: { data: '{"price":11}' }, inputs: {} });
+      expect(await world.memo("r4")).toMatchObject({ event: { data: '{"price":11}' }, inputs: { a: "[7]" } });
+      const old = await world.memo("r1");
+      expect([old.event.data, old.hasOtherData]).toEqual([before, undefined]);
+      const { key, subject, generation, eventId } = old.run;
+      expect(await world.run("r2")).toMatchObject({ key, subject, generation, eventId });
+      expect((await world.store.reads.event(env, eventId))?.data).toBe(before);
+    });
   });
 }

@@ -3,7 +3,7 @@
 // Repeat: the new run's id tells.
 import { unlimited } from "../../flow/plan.ts";
 import { functionScope } from "../../model/claim.ts";
-import type { RerunFrom } from "../../model/run.ts";
+import { dataInput, type RerunFrom } from "../../model/run.ts";
 import type { RerunAnswer, RerunInput } from "../runs.ts";
 import { bornLeased, createRun } from "./create-run.ts";
 import { runOf, showLeasedJob } from "./show.ts";
@@ -29,7 +29,7 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
     previousRunId: null,
     rerunOf: old.id,
     rerunFrom: from === undefined ? null : keepSteps(tables, old.id, newRunId, from),
-    inputs: from === undefined ? {} : { ...old.inputs, ...(from.input === null ? {} : { [from.stepId]: from.input }) },
+    inputs: inputsFrom(old, input),
     rootRunId: old.rootRunId,
     rank: input.rank,
     dueAt: null,
@@ -43,6 +43,16 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
   tables.runs.put(old.rootRunId, { ...runOf(tables, old.rootRunId), newestRunId: newRunId });
   if (input.byHand !== undefined) tables.addAudit(at, { action: "rerun-run", subject: old.id, ...input.byHand });
   return { kind: "started", runId: newRunId, leased: job.leasedBy === null ? null : showLeasedJob(tables, job) };
+}
+
+/** What was put in place of a step's arguments goes along with a rerun from a step, the event's data with every one. */
+function inputsFrom({ inputs }: RunRow, { from, data }: RerunInput): Record<string, string> {
+  const known = data ?? inputs[dataInput];
+  return {
+    ...(from === undefined ? {} : inputs),
+    ...(from === undefined || from.input === null ? {} : { [from.stepId]: from.input }),
+    ...(known === undefined ? {} : { [dataInput]: known }),
+  };
 }
 
 /** Moves a key if a run of the same chain holds it. A window opened by another run is not ours. */

@@ -1,6 +1,6 @@
 // What a caller sees of the rows: a run with the state its job gives it, a memo, a leased job.
 import type { Event } from "../../model/event.ts";
-import { openState, type Run } from "../../model/run.ts";
+import { dataInput, openState, type Run } from "../../model/run.ts";
 import type { Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
 import type { LeasedJob, RunMemo } from "../leases.ts";
@@ -58,14 +58,17 @@ export function showStep({ input: _, childRunId: __, ...step }: StepRow): Step {
 }
 
 export function showMemo(tables: Tables, row: RunRow): RunMemo {
+  const { [dataInput]: data, ...inputs } = row.inputs;
+  const show = (id: string) => ({ ...showEvent(eventOf(tables, id)), ...(data === undefined ? {} : { data }) });
   return {
     run: showRun(tables, row),
-    event: showEvent(eventOf(tables, row.eventId)),
-    events: row.events.map((id) => showEvent(eventOf(tables, id))),
+    ...(data === undefined ? {} : { hasOtherData: true as const }),
+    event: show(row.eventId),
+    events: row.events.map(show),
     steps: tables.stepsOf(row.id).map(showStep),
     attempts: (tables.attempts.get(row.id) ?? []).map(({ input: _, ...attempt }) => attempt),
     waits: tables.waitsOf(row.id).map(showWait),
-    inputs: row.inputs,
+    inputs,
   };
 }
 

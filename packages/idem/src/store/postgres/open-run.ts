@@ -8,7 +8,7 @@ import type { LeasedJob } from "../leases.ts";
 import { keepRules } from "../rules/cancel-rules.ts";
 import { insertion } from "../rules/insertion.ts";
 import { admitted } from "../rules/limit-starts.ts";
-import type { NewJob, NewRun, OpenedRun } from "../rules/new-run.ts";
+import { keptInputs, type NewJob, type NewRun, type OpenedRun } from "../rules/new-run.ts";
 import { readMemo } from "../rules/read-memo.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import { hasRoom, slotColumns } from "./lane-slots.ts";
@@ -79,7 +79,7 @@ export async function openRun(tx: Transaction, env: string, run: NewRun): Promis
     startedAt,
     run.holdsKey ? 1 : 0,
     run.rerunFrom === null ? null : JSON.stringify(run.rerunFrom),
-    run.rerunFrom === null ? null : JSON.stringify(run.inputs),
+    keptInputs(run),
     run.singleton,
     run.carried?.length ?? null,
     code,

@@ -28,6 +28,10 @@ export interface NewRun extends RunFlow {
   readonly carried: readonly { readonly eventId: string; readonly key: string | null }[] | null;
 }
 
+/** As they are stored; nearly every run has none. */
+export const keptInputs = ({ rerunFrom, inputs }: Pick<NewRun, "rerunFrom" | "inputs">): string | null =>
+  rerunFrom === null && Object.keys(inputs).length === 0 ? null : JSON.stringify(inputs);
+
 export interface OpenedRun {
   readonly run: Run;
   /** Set when the job was born leased. */

@@ -1,5 +1,6 @@
 // Everything a worker needs to go on with a run, read after the lease was taken and never before: an old worker's last save must be
 // either in this memo or refused (docs/reference/stores.md#saves-and-takeovers).
+import { dataInput } from "../../model/run.ts";
 import type { RunMemo } from "../leases.ts";
 import {
   type AttemptRow,
@@ -83,15 +84,17 @@ export function* readMemo(db: Database, env: string, runId: string): Rule<RunMem
     run.carried === null ? none : db.all<EventRow>(db.sql.memo.carried, env, runId),
   );
   if (event === undefined) return null;
-  const first = readEvent(event);
+  const { [dataInput]: data, ...inputs } = readInputs(run);
+  const first = data === undefined ? readEvent(event) : { ...readEvent(event), data };
   return {
     run: readRun(run),
+    ...(data === undefined ? {} : { hasOtherData: true as const }),
     event: first,
     events: run.carried === null ? [first] : carried.map(readEvent),
     steps: steps.map(readStep),
     attempts: attempts.map(readAttempt),
     waits: waits.map(readWait),
-    inputs: readInputs(run),
+    inputs,
   };
 }
 

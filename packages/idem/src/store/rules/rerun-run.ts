@@ -2,7 +2,7 @@
 // The key's holder becomes the new run, so that duplicates receive it from now on.
 import { unlimited } from "../../flow/plan.ts";
 import { functionScope } from "../../model/claim.ts";
-import type { RerunFrom } from "../../model/run.ts";
+import { dataInput, type RerunFrom } from "../../model/run.ts";
 import type { RunRow } from "../rows.ts";
 import type { RerunAnswer, RerunInput } from "../runs.ts";
 import type { FoundClaim, RuleTransaction } from "./database.ts";
@@ -45,7 +45,7 @@ export function* rerunRun(tx: RuleTransaction, input: RerunInput): Rule<RerunAns
     previousRunId: null,
     rerunOf: old.id,
     rerunFrom,
-    inputs: from === undefined ? {} : inputsFrom(old, from),
+    inputs: inputsFrom(old, input),
     rootRunId: old.root_run_id,
     rank: input.rank,
     dueAt: null,
@@ -102,7 +102,13 @@ function* keepSteps(
   return { stepId, name, keptCount: yield* tx.run(keepStepsSql, newId, env, oldId, stamp) };
 }
 
-const inputsFrom = (old: RunRow, { stepId, input }: From): Record<string, string> => ({
-  ...readInputs(old),
-  ...(input === null ? {} : { [stepId]: input }),
-});
+/** What was put in place of a step's arguments goes along with a rerun from a step, the event's data with every one. */
+function inputsFrom(old: RunRow, { from, data }: RerunInput): Record<string, string> {
+  const all = readInputs(old);
+  const known = data ?? all[dataInput];
+  return {
+    ...(from === undefined ? {} : all),
+    ...(from === undefined || from.input === null ? {} : { [from.stepId]: from.input }),
+    ...(known === undefined ? {} : { [dataInput]: known }),
+  };
+}

@@ -7,7 +7,7 @@ import { openState } from "../../model/run.ts";
 import type { LeasedJob } from "../leases.ts";
 import { keepRules } from "../rules/cancel-rules.ts";
 import { admitted } from "../rules/limit-starts.ts";
-import type { NewJob, NewRun, OpenedRun } from "../rules/new-run.ts";
+import { keptInputs, type NewJob, type NewRun, type OpenedRun } from "../rules/new-run.ts";
 import { readMemo } from "../rules/read-memo.ts";
 import { driveAtOnce } from "../rules/rule.ts";
 import type { Transaction } from "./transaction.ts";
@@ -47,7 +47,7 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
     startedAt,
     run.holdsKey ? 1 : 0,
     run.rerunFrom === null ? null : JSON.stringify(run.rerunFrom),
-    run.rerunFrom === null ? null : JSON.stringify(run.inputs),
+    keptInputs(run),
     run.singleton,
     run.carried?.length ?? null,
     code,

@@ -8,6 +8,7 @@ import { decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
 import { eventDetail, eventDetailOf, eventItem, wholeEventItemOf } from "../../api/event-shape.ts";
 import { cancelItem, lineItem } from "../../api/outlook-shape.ts";
 import { PayloadBudget } from "../../api/payloads.ts";
+import { familyOf, runFamily } from "../../api/run-family.ts";
 import { runDetail, runDetailOf, shownInputBytesMax } from "../../api/run-shape.ts";
 
 const sparedShown = 100;
@@ -30,6 +31,11 @@ export const readRun = apiRoute({
       cancelOn: z.array(cancelItem).describe("The events that would cancel it"),
     }),
     event: eventItem,
+    ...runFamily,
+    hasOtherData: z
+      .boolean()
+      .describe("A person gave it other data than its event has; what it runs with is at /api/runs/:run/input"),
+    codeNow: z.string().nullable().describe("Fingerprint of the function's code as it is registered now"),
     events: z.array(eventDetail).describe("What it carries: more than one only in a batch"),
     spared: z.array(decisionItem).describe("The first hundred decisions that were answered with this run"),
     workers: z
@@ -52,6 +58,9 @@ export const readRun = apiRoute({
         cancelOn: [...(await outlook.cancels(memo.run))],
       },
       event: wholeEventItemOf(memo.event),
+      ...(await familyOf(reads, env, memo, given)),
+      hasOtherData: memo.hasOtherData === true,
+      codeNow: engine.registry.get(memo.run.fn)?.code ?? null,
       events: memo.events.map((event) => eventDetailOf(event, budget)),
       spared: spared.map(decisionItemOf),
       workers: await processesOf(reads, run.timeline),

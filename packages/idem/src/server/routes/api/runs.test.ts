@@ -5,9 +5,10 @@ import { apiWorld, stores } from "../../api/api-world.suite.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { listRuns } from "./list-runs.ts";
 import { readRun } from "./read-run.ts";
+import { readRunInput } from "./read-run-input.ts";
 import { readRunOutput } from "./read-run-output.ts";
 import { readStepOutput } from "./read-step-output.ts";
-import { rerunRun } from "./rerun-run.ts";
+import { previewRerun, rerunRun } from "./rerun-run.ts";
 
 const hour = 3_600_000;
 
@@ -186,7 +187,7 @@ describe.each(stores)("runs over /api on %s", (store) => {
     expect(await world.ask(cancelRun, { params, body: { reason: " " } })).toMatchObject({ status: 400 });
   });
 
-  test("a run is rerun whole, or from a step with edited input", async () => {
+  test("a run is rerun whole, with other data, or from a step with edited input", async () => {
     const world = await shop(store);
     const { runId } = await world.send({ name: "order/paid", data: { order: 7, price: -1 } });
     await world.idle();
@@ -205,6 +206,20 @@ describe.each(stores)("runs over /api on %s", (store) => {
         { name: "pay", isKept: false, input: { value: [42], isEdited: true } },
       ],
     });
+    const data = { order: 7, price: 12 };
+    const preview = async (given: unknown) =>
+      (await world.ask(previewRerun, { params: { run: runId }, body: { data: given } })).body;
+    expect(await preview(data)).toEqual({ key: "same", runKey: "7", dataKey: "7", holder: edited.runId });
+    expect(await preview({ order: "7" })).toMatchObject({ key: "other", dataKey: '"7"' });
+    const changed = await rerun({ data });
+    await world.idle();
+    expect((await world.ask(readRun, { params: { run: changed.runId } })).body).toMatchObject({
+      hasOtherData: true,
+      run: { rerunOf: runId, output: { value: { paid: 12 } } },
+    });
+    expect((await world.ask(readRunInput, { params: { run: changed.runId } })).body).toEqual(data);
+    expect((await world.ask(readRunInput, { params: { run: runId } })).body).toEqual({ order: 7, price: -1 });
+    expect(await rerun({ data: { order: 8 } })).toMatchObject({ code: "RERUN_OTHER_KEY" });
     expect(await rerun({ fromStep: "nobody" })).toMatchObject({ code: "RUN_STEP_UNKNOWN" });
     expect(await rerun({ input: [1] })).toMatchObject({ code: "OPTION_INVALID" });
     expect(await rerun({ fromStep: "pay", input: { amount: 1 } })).toMatchObject({ code: "REQUEST_INVALID" });

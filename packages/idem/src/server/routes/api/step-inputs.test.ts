@@ -6,6 +6,7 @@ import { listGroups } from "./list-groups.ts";
 import { listRuns } from "./list-runs.ts";
 import { readRun } from "./read-run.ts";
 import { readRunGroup } from "./read-run-group.ts";
+import { readRunHistory } from "./read-run-history.ts";
 import { readStepInput } from "./read-step-input.ts";
 import { rerunRun } from "./rerun-run.ts";
 
@@ -65,6 +66,31 @@ describe.each(stores)("what a step was given, over /api on %s", (store) => {
     expect(invoked.state).toBe("completed");
     const child = (await world.ask(readRun, { params: { run: invoked.childRunId } })).body.run;
     expect(child).toMatchObject({ function: "shop-child", state: "completed", output: { value: { part: 1 } } });
+    // Each of the two knows the other.
+    const { body: parent } = await world.ask(readRun, { params: { run: runId } });
+    expect(parent).toMatchObject({
+      parent: null,
+      children: [{ runId: child.id, function: "shop-child", state: "completed", step: "hand on" }],
+      childCount: 1,
+    });
+    const { body: invokedRun } = await world.ask(readRun, { params: { run: child.id } });
+    expect(invokedRun.parent).toEqual({
+      runId,
+      function: "shop-work",
+      state: "waiting",
+      step: "hand on",
+      isInvoked: true,
+    });
+    const history = (await world.ask(readRunHistory, { params: { run: runId } })).body;
+    expect(history.run).toMatchObject({ id: runId, function: "shop-work", state: "waiting", result: null });
+    expect(history.events).toMatchObject([{ name: "work/asked", data: {} }]);
+    expect(history.steps.map(({ name, input, output }: any) => [name, input, output])).toContainEqual([
+      "given",
+      [{ n: 7 }],
+      0,
+    ]);
+    expect(history.steps.at(-1)).toMatchObject({ name: "approved", state: "waiting", input: inputs.approved });
+    expect((await world.ask(readRunHistory, { params: { run: "nobody" } })).status).toBe(404);
     expect((await world.ask(readStepInput, { params: { run: runId, step: "nobody" } })).status).toBe(404);
     expect((await world.ask(readStepInput, { params: { run: "nobody", step: "s" } })).status).toBe(404);
   });

@@ -6,6 +6,7 @@ const files = import.meta.glob<{ readonly Page: RouteComponent }>("./pages/*/*-p
 
 /** Every address of the dashboard, with the file in `pages/` that shows it. */
 export const pageFiles = {
+  "/": "first-minutes/home-page",
   "/runs": "runs/runs-page",
   "/runs/$run": "run/run-page",
   "/runs/$run/compare/$other": "compare/compare-page",

@@ -5,7 +5,6 @@ import {
   createRouter,
   lazyRouteComponent,
   type RouteComponent,
-  redirect,
   retainSearchParams,
 } from "@tanstack/react-router";
 import { keyLayers } from "../../idem/src/server/api/key-layers.ts";
@@ -37,10 +36,7 @@ const time = { since: text, until: text };
 const home = createRoute({
   getParentRoute: parent,
   path: "/",
-  beforeLoad: ({ search }) => {
-    // A dashboard whose Runs page is missing still opens on something.
-    throw redirect({ to: pageLoader("/runs") === undefined ? "/events" : "/runs", search, replace: true });
-  },
+  component: pageAt("/"),
 });
 
 const runs = createRoute({

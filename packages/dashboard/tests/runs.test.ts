@@ -264,7 +264,7 @@ test("while somebody reads, new keys wait behind a button", async () => {
 
 test("an empty store says what to do", async () => {
   const own = await openWorld();
-  const page = await visit(`${own.origin}/`);
+  const page = await visit(`${own.origin}/runs`);
   await page.getByText("Nothing has run yet").waitFor({ timeout: 15_000 });
   await page.getByText("await idem.send(").waitFor(patience);
   expect(await axeFindings(page)).toEqual([]);

@@ -17,6 +17,7 @@ export const usualPorts: readonly number[] = [
 
 export const usualPaths = [
   "/api/inngest",
+  "/api/idem",
   "/x/inngest",
   "/.netlify/functions/inngest",
   "/.redwood/functions/inngest",
@@ -31,9 +32,17 @@ const quietMsMax = 60_000;
 
 type Found = "sdk" | "other" | "nobody";
 
+/** A port that was tried, and what was there. */
+export interface TriedPort {
+  readonly port: number;
+  readonly answered: Found;
+}
+
 export class Discovery {
   /** Ports that answered as something else: when to ask again. */
   private readonly quiet = new Map<number, { readonly until: number; readonly ms: number }>();
+
+  private readonly found = new Map<number, Found>();
 
   constructor(
     private readonly http: HttpCalls,
@@ -56,10 +65,19 @@ export class Discovery {
     return found;
   }
 
+  /** What every port said the last time, in order: for whoever wonders why their app is not found. */
+  get tried(): readonly TriedPort[] {
+    return usualPorts.flatMap((port) => {
+      const answered = this.found.get(port);
+      return answered === undefined ? [] : [{ port, answered }];
+    });
+  }
+
   private async lookAt(port: number, signal: AbortSignal): Promise<string | null> {
     for (const path of usualPaths) {
       const url = `${port === 443 ? "https" : "http"}://localhost:${port}${path}`;
       const answer = await this.probe(url, signal);
+      this.found.set(port, answer);
       if (answer === "nobody") {
         this.quiet.delete(port);
         return null;

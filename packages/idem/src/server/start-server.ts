@@ -126,6 +126,7 @@ export async function startServer(
   const socket = file === null ? null : await openLocalSocket(world, file, store);
   const unfollow = followEnvironments(world, store);
   const syncing = settings.role === "worker" ? null : startSyncing(world);
+  if (syncing !== null) world.triedPorts = syncing.tried;
 
   const windDown = async (graceMs: number) => {
     // Long polls would outlast the grace.

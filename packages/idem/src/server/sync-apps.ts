@@ -10,13 +10,15 @@ import type { RegisterRequest } from "../protocol/register-request.ts";
 import { defaultEnv } from "./admit-caller.ts";
 import { shownUrl } from "./app-address.ts";
 import type { ServedApp } from "./apps.ts";
-import { Discovery } from "./discover-apps.ts";
+import { Discovery, type TriedPort } from "./discover-apps.ts";
 import { openSyncCalls, type Synced, type SyncWorld, syncApp } from "./sync-app.ts";
 import type { World } from "./world.ts";
 
 const everyMs = 5_000;
 
 export interface Syncing {
+  /** What was looked for on this machine; empty where nobody looks. */
+  readonly tried: () => readonly TriedPort[];
   /** Resolves once nothing is asked any more. */
   stop(): Promise<void>;
 }
@@ -24,7 +26,7 @@ export interface Syncing {
 export function startSyncing(world: SyncWorld & Pick<World, "logger">, http = openSyncCalls(world.settings)): Syncing {
   const rounds = new SyncRounds(world, http);
   rounds.begin();
-  return { stop: () => rounds.stop() };
+  return { tried: () => rounds.tried, stop: () => rounds.stop() };
 }
 
 class SyncRounds {
@@ -47,6 +49,10 @@ class SyncRounds {
   ) {
     this.discovery = new Discovery(http, world.platform, everyMs);
     this.awaited = new Set(world.settings.sdkUrls.map((url) => canonicalAppUrl(url) ?? url));
+  }
+
+  get tried(): readonly TriedPort[] {
+    return this.discovery.tried;
   }
 
   begin(): void {

@@ -6,6 +6,7 @@ import type { NodeRole } from "../store/sharing.ts";
 import type { Apps } from "./apps.ts";
 import type { ConnectGateway } from "./connect/connect-remote.ts";
 import type { Credentials } from "./credentials.ts";
+import type { TriedPort } from "./discover-apps.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { Entrance } from "./entrance.ts";
 import type { EventQuota, EventQuotas } from "./event-quota.ts";
@@ -94,6 +95,8 @@ export interface World {
   readonly deliveries: DeliveryNotes;
   /** Who looks at what changes. */
   readonly live: LiveDigests;
+  /** On which ports of this machine apps were looked for, and what was there; absent where nobody looks for any. */
+  triedPorts?: () => readonly TriedPort[];
   /** What it counts; absent where nobody looks. */
   readonly metrics?: Metrics;
   /** Where this server is reached, once it listens: "http://127.0.0.1:8288". */

@@ -21,8 +21,14 @@ export const listApps = apiRoute({
   path: "/api/apps",
   summary: "List the apps this server serves",
   tag: "apps",
-  answer: z.object({ apps: z.array(appItem) }),
+  answer: z.object({
+    apps: z.array(appItem),
+    tried: z
+      .array(z.object({ port: z.number().int(), answered: z.enum(["sdk", "other", "nobody"]) }))
+      .describe("Ports of the server's own machine on which apps were looked for, and what was there the last time"),
+  }),
   handle: async ({ world, env, engine }) => ({
+    tried: [...(world.triedPorts?.() ?? [])],
     apps: (await world.apps.list(env)).map((each) => ({ ...each, app: engine.registry.appName(each.app) })),
   }),
 });

@@ -126,5 +126,5 @@ test("apps are listed as they are served", async () => {
     workers: null,
   };
   world.apps.push(app);
-  expect((await world.ask(listApps)).body).toEqual({ apps: [app] });
+  expect((await world.ask(listApps)).body).toEqual({ apps: [app], tried: [] });
 });

@@ -1,7 +1,7 @@
 // The store's ceiling: the same rows and commits as a run of three steps, with no engine, no CEL and no user code around them.
 
-import type { NewStep } from "../packages/idem/dist/store/advance.js";
-import type { Store } from "../packages/idem/dist/store/store.js";
+import type { NewStep } from "../packages/idem/modules/store/advance.js";
+import type { Store } from "../packages/idem/modules/store/store.js";
 import { nodePlatform, UlidSource } from "./engine.ts";
 import { shuffled } from "./measure.ts";
 

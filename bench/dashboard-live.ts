@@ -3,13 +3,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type * as CreateFunction from "../packages/idem/dist/sdk/create-function.js";
-import type * as WatchDuplicates from "../packages/idem/dist/sdk/watch-duplicates.js";
-import type { RunningServer } from "../packages/idem/dist/server/start-server.js";
+import type * as CreateFunction from "../packages/idem/modules/sdk/create-function.js";
+import type * as WatchDuplicates from "../packages/idem/modules/sdk/watch-duplicates.js";
+import type { RunningServer } from "../packages/idem/modules/server/start-server.js";
 import { root } from "./machine.ts";
 import { keepInFlightFor } from "./measure.ts";
 
-const dist = (file: string): Promise<unknown> => import(pathToFileURL(join(root, "packages/idem/dist", file)).href);
+const dist = (file: string): Promise<unknown> => import(pathToFileURL(join(root, "packages/idem/modules", file)).href);
 const { defineFunction } = (await dist("sdk/create-function.js")) as typeof CreateFunction;
 const { watchDuplicates } = (await dist("sdk/watch-duplicates.js")) as typeof WatchDuplicates;
 

@@ -8,7 +8,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import type * as StartServer from "../packages/idem/dist/server/start-server.js";
+import type * as StartServer from "../packages/idem/modules/server/start-server.js";
 import { fillPostgres, fillSqlite, functions } from "./dashboard-fill.ts";
 import { type Costs, takeCosts } from "./dashboard-live.ts";
 import { type ScrollFacts, scrollThrough } from "./dashboard-scroll.ts";
@@ -31,7 +31,7 @@ const windowMs = Number(values.seconds) * 1_000;
 const pageMsMax = 150;
 const defaultPage = "the default page, with its numbers";
 
-const dist = (file: string): Promise<unknown> => import(pathToFileURL(join(root, "packages/idem/dist", file)).href);
+const dist = (file: string): Promise<unknown> => import(pathToFileURL(join(root, "packages/idem/modules", file)).href);
 const { startServer } = (await dist("server/start-server.js")) as typeof StartServer;
 type Server = Awaited<ReturnType<typeof startServer>>;
 

@@ -1,14 +1,14 @@
 // The built package, with the parts of it that users do not see: the bench measures those too.
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type * as Index from "../packages/idem/dist/index.js";
-import type * as Ulid from "../packages/idem/dist/model/ulid.js";
-import type * as NodePlatform from "../packages/idem/dist/platform/node-platform.js";
-import type * as OpenStore from "../packages/idem/dist/sdk/open-store.js";
-import type * as ThreadStore from "../packages/idem/dist/store/sqlite/thread-store.js";
+import type * as Index from "../packages/idem/modules/index.js";
+import type * as Ulid from "../packages/idem/modules/model/ulid.js";
+import type * as NodePlatform from "../packages/idem/modules/platform/node-platform.js";
+import type * as OpenStore from "../packages/idem/modules/sdk/open-store.js";
+import type * as ThreadStore from "../packages/idem/modules/store/sqlite/thread-store.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const dist = join(here, here.endsWith("dist") ? "../.." : "..", "packages", "idem", "dist");
+const dist = join(here, here.endsWith("dist") ? "../.." : "..", "packages", "idem", "modules");
 const load = (file: string): Promise<any> => import(pathToFileURL(join(dist, file)).href);
 
 export const { Idem } = (await load("index.js")) as typeof Index;

@@ -1,6 +1,6 @@
 // What `npm run bench:flow` measures. `--scale 0.1` makes all of it smaller.
 import { setTimeout as after } from "node:timers/promises";
-import type { FunctionOptions } from "../packages/idem/dist/index.js";
+import type { FunctionOptions } from "../packages/idem/modules/index.js";
 import type { Idem } from "./engine.ts";
 import { keepInFlight, quantile, shuffled, withLoopDelay } from "./measure.ts";
 import { type Figure, type Figures, scaled } from "./take-figures.ts";

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FunctionOptions } from "../packages/idem/dist/index.js";
-import type { Store } from "../packages/idem/dist/store/store.js";
+import type { FunctionOptions } from "../packages/idem/modules/index.js";
+import type { Store } from "../packages/idem/modules/store/store.js";
 import { Idem, nodePlatform, openThreadStore } from "./engine.ts";
 import { shuffled } from "./measure.ts";
 

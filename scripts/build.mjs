@@ -1,17 +1,20 @@
-// Builds packages/idem into dist: the plain SQL files, and beside them types and code by the compiler, which writes also what it complains
-// about; the dashboard's pages into dist/dashboard; then the programs that are compiled against it. The output is written over, never
-// removed first: a reader of dist (a running example) never finds it gone. What an earlier build left and this one did not make goes afterwards,
-// or it would be published. packages/eslint-plugin is compiled the same way into a dist of its own.
+// Builds packages/idem twice: into `modules`, types and code by the compiler, a file for each of ours, which simulator, torture, benches and tests look into; and of these
+// into `dist`, which is published: entries and parts (bundle.mjs), the declarations that they lead to, the plain SQL files, the dashboard's pages. Then the programs
+// that are compiled against it. The output is written over, never removed first: a reader of it (a running example) never finds it gone. What an earlier build left and this
+// one did not make goes afterwards, or it would be published. packages/eslint-plugin is compiled into a dist of its own.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { bundle } from "./bundle.mjs";
 import { billOfMaterials } from "./sbom.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const idem = join(root, "packages", "idem");
+const modules = join(idem, "modules");
+const dist = join(idem, "dist");
 const plugin = join(root, "packages", "eslint-plugin");
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
 
@@ -35,19 +38,29 @@ async function buildPages() {
     configFile: join(root, "packages", "dashboard", "vite.config.ts"),
     logLevel: "warn",
   });
-  return output.map(({ fileName }) => join(idem, "dist", "dashboard", fileName));
+  return output.map(({ fileName }) => join(dist, "dashboard", fileName));
 }
 
 /** The plain files beside the code. */
-function copyPlain() {
-  const plain = readdirSync(join(idem, "src"), { recursive: true, withFileTypes: true })
+const plainFiles = () =>
+  readdirSync(join(idem, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.[cm]?ts$/.test(entry.name))
     .map((entry) => relative(join(idem, "src"), join(entry.parentPath, entry.name)));
-  return plain.map((path) => {
-    const copy = join(idem, "dist", path);
-    cpSync(join(idem, "src", path), copy);
-    return copy;
+
+const copyAll = (paths, from, to) =>
+  paths.map((path) => {
+    cpSync(join(from, path), join(to, path));
+    return join(to, path);
   });
+
+/** Of the compiled modules, what is published. */
+async function buildParts() {
+  const { exports: entries } = JSON.parse(readFileSync(join(idem, "package.json"), "utf8"));
+  const publicEntries = Object.values(entries).flatMap(
+    (entry) => /^\.\/dist\/(.*)\.js$/.exec(entry.default)?.[1] ?? [],
+  );
+  const { code, types } = await bundle({ modules, dist, publicEntries, commands: ["cli/main"] });
+  return [...code.map((path) => join(dist, path)), ...copyAll(types, modules, dist)];
 }
 
 /** What is read beside the package: its README, and the pages that it and the errors name. */
@@ -62,19 +75,21 @@ function copyPages() {
   writeFileSync(join(plugin, "docs", "lint.md"), lint);
 }
 
-function removeAllBut(made, dist) {
+function removeAllBut(made, folder) {
   const kept = new Set(made.map((path) => resolve(path)));
-  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() && !kept.has(path)) rmSync(path);
   }
 }
 
 copyPages();
-const sbom = join(idem, "dist", "sbom.cdx.json");
-const made = [...copyPlain(), ...compile(join(idem, "tsconfig.build.json")), ...(await buildPages()), sbom];
+const plain = plainFiles();
+removeAllBut([...compile(join(idem, "tsconfig.build.json")), ...copyAll(plain, join(idem, "src"), modules)], modules);
+const sbom = join(dist, "sbom.cdx.json");
+const made = [...copyAll(plain, join(idem, "src"), dist), ...(await buildParts()), ...(await buildPages()), sbom];
 writeFileSync(sbom, billOfMaterials());
-removeAllBut(made, join(idem, "dist"));
+removeAllBut(made, dist);
 removeAllBut(compile(join(plugin, "tsconfig.build.json")), join(plugin, "dist"));
 for (const program of ["sim", "torture", "siege", "bench", "acceptance/app"]) {
   const project = join(root, program, "tsconfig.json");

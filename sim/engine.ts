@@ -1,8 +1,8 @@
 // The engine under test, loaded from a folder: the built package, or a copy of it with a defect (mutants.ts).
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type * as Index from "../packages/idem/dist/index.js";
-import type * as BeatRule from "../packages/idem/dist/model/beats.js";
+import type * as Index from "../packages/idem/modules/index.js";
+import type * as BeatRule from "../packages/idem/modules/model/beats.js";
 import type {
   CrashPoint,
   HttpRequest,
@@ -10,16 +10,16 @@ import type {
   Platform,
   Thread,
   Timer,
-} from "../packages/idem/dist/platform/platform.js";
-import type { HeartbeatAnswer } from "../packages/idem/dist/store/leases.js";
-import type * as Memory from "../packages/idem/dist/store/memory/store.js";
-import type * as Batches from "../packages/idem/dist/store/postgres/batches.js";
-import type * as TellOthers from "../packages/idem/dist/store/postgres/tell-others.js";
-import type * as Transactions from "../packages/idem/dist/store/postgres/transactions.js";
-import type { Beat, Beats, BeatsOptions, StoreHint } from "../packages/idem/dist/store/sharing.js";
-import type * as Inline from "../packages/idem/dist/store/sqlite/inline-store.js";
-import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
-import type { Store, StoreWrites } from "../packages/idem/dist/store/store.js";
+} from "../packages/idem/modules/platform/platform.js";
+import type { HeartbeatAnswer } from "../packages/idem/modules/store/leases.js";
+import type * as Memory from "../packages/idem/modules/store/memory/store.js";
+import type * as Batches from "../packages/idem/modules/store/postgres/batches.js";
+import type * as TellOthers from "../packages/idem/modules/store/postgres/tell-others.js";
+import type * as Transactions from "../packages/idem/modules/store/postgres/transactions.js";
+import type { Beat, Beats, BeatsOptions, StoreHint } from "../packages/idem/modules/store/sharing.js";
+import type * as Inline from "../packages/idem/modules/store/sqlite/inline-store.js";
+import type * as Migrations from "../packages/idem/modules/store/sqlite/migrations.js";
+import type { Store, StoreWrites } from "../packages/idem/modules/store/store.js";
 
 export type {
   Beat,
@@ -56,7 +56,7 @@ export const root = (() => {
   return here.endsWith("dist") ? join(here, "..", "..") : join(here, "..");
 })();
 
-export const builtEngine = join(root, "packages", "idem", "dist");
+export const builtEngine = join(root, "packages", "idem", "modules");
 
 export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest> {
   const load = (file: string): Promise<any> => import(pathToFileURL(join(folder, file)).href);
@@ -69,7 +69,8 @@ export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest>
     load("store/postgres/tell-others.js"),
     load("store/sqlite/migrations.js"),
     load("model/beats.js"),
-    // Loaded by whoever starts: in a world no time passes for it.
+    // Loaded by whoever opens a store or starts: in a world no time passes for it.
+    load("engine/engine.js"),
     load("sdk/watch-duplicates.js"),
   ]);
   return {

@@ -1,24 +1,24 @@
 // The engine under test, loaded from a folder: the built package, or a copy of it with a defect.
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { limits } from "../packages/idem/dist/engine/limits.js";
-import type * as Index from "../packages/idem/dist/index.js";
-import type * as NodePlatform from "../packages/idem/dist/platform/node-platform.js";
-import type { CrashPoint, Platform } from "../packages/idem/dist/platform/platform.js";
-import type { RunMemo } from "../packages/idem/dist/store/leases.js";
-import type * as PostgresAddress from "../packages/idem/dist/store/postgres/address.js";
-import type * as PostgresConnection from "../packages/idem/dist/store/postgres/connection.js";
-import type * as PostgresHealth from "../packages/idem/dist/store/postgres/health-reads.js";
-import type * as PostgresStore from "../packages/idem/dist/store/postgres/postgres-store.js";
-import type * as PostgresSessions from "../packages/idem/dist/store/postgres/sessions.js";
-import type * as PostgresStatement from "../packages/idem/dist/store/postgres/statement.js";
-import type { StoreReads } from "../packages/idem/dist/store/reads.js";
-import type * as Core from "../packages/idem/dist/store/sqlite/core.js";
-import type * as Driver from "../packages/idem/dist/store/sqlite/driver.js";
-import type * as Health from "../packages/idem/dist/store/sqlite/health-reads.js";
-import type * as Migrations from "../packages/idem/dist/store/sqlite/migrations.js";
-import type * as ReadOnly from "../packages/idem/dist/store/sqlite/read-only-store.js";
-import type * as Thread from "../packages/idem/dist/store/sqlite/thread-store.js";
+import type { limits } from "../packages/idem/modules/engine/limits.js";
+import type * as Index from "../packages/idem/modules/index.js";
+import type * as NodePlatform from "../packages/idem/modules/platform/node-platform.js";
+import type { CrashPoint, Platform } from "../packages/idem/modules/platform/platform.js";
+import type { RunMemo } from "../packages/idem/modules/store/leases.js";
+import type * as PostgresAddress from "../packages/idem/modules/store/postgres/address.js";
+import type * as PostgresConnection from "../packages/idem/modules/store/postgres/connection.js";
+import type * as PostgresHealth from "../packages/idem/modules/store/postgres/health-reads.js";
+import type * as PostgresStore from "../packages/idem/modules/store/postgres/postgres-store.js";
+import type * as PostgresSessions from "../packages/idem/modules/store/postgres/sessions.js";
+import type * as PostgresStatement from "../packages/idem/modules/store/postgres/statement.js";
+import type { StoreReads } from "../packages/idem/modules/store/reads.js";
+import type * as Core from "../packages/idem/modules/store/sqlite/core.js";
+import type * as Driver from "../packages/idem/modules/store/sqlite/driver.js";
+import type * as Health from "../packages/idem/modules/store/sqlite/health-reads.js";
+import type * as Migrations from "../packages/idem/modules/store/sqlite/migrations.js";
+import type * as ReadOnly from "../packages/idem/modules/store/sqlite/read-only-store.js";
+import type * as Thread from "../packages/idem/modules/store/sqlite/thread-store.js";
 
 export type { CrashPoint, Platform, RunMemo, StoreReads };
 export type Idem = InstanceType<typeof Index.Idem>;
@@ -42,7 +42,7 @@ export const root = (() => {
 /** A program of this folder, as a process runs it. */
 export const program = (name: string): string => join(root, "torture", "dist", `${name}.js`);
 
-export const builtEngine = join(root, "packages", "idem", "dist");
+export const builtEngine = join(root, "packages", "idem", "modules");
 
 const loaderOf =
   (folder: string) =>

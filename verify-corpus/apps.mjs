@@ -4,11 +4,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { nodePlatform } from "../node_modules/idem/dist/platform/node-platform.js";
-import { serveModules } from "../node_modules/idem/dist/verify/app/app-process.js";
-import { AppWorlds } from "../node_modules/idem/dist/verify/app/app-worlds.js";
-import { appliesToApp, rankOfApp } from "../node_modules/idem/dist/verify/app/applies.js";
-import { verifyFunction } from "../node_modules/idem/dist/verify/verify-function.js";
+import { nodePlatform } from "../node_modules/idem/modules/platform/node-platform.js";
+import { serveModules } from "../node_modules/idem/modules/verify/app/app-process.js";
+import { AppWorlds } from "../node_modules/idem/modules/verify/app/app-worlds.js";
+import { appliesToApp, rankOfApp } from "../node_modules/idem/modules/verify/app/applies.js";
+import { verifyFunction } from "../node_modules/idem/modules/verify/verify-function.js";
 
 const corpus = dirname(fileURLToPath(import.meta.url));
 

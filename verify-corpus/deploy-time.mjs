@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { nodePlatform } from "../node_modules/idem/dist/platform/node-platform.js";
-import { openInlineStore } from "../node_modules/idem/dist/store/sqlite/inline-store.js";
-import { loadMigrations } from "../node_modules/idem/dist/store/sqlite/migrations.js";
+import { nodePlatform } from "../node_modules/idem/modules/platform/node-platform.js";
+import { openInlineStore } from "../node_modules/idem/modules/store/sqlite/inline-store.js";
+import { loadMigrations } from "../node_modules/idem/modules/store/sqlite/migrations.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { values } = parseArgs({ options: { runs: { type: "string", default: "10000" }, sample: { type: "string" } } });
@@ -40,7 +40,7 @@ define(new Idem({ id: "shop" }));
 `,
   );
   const path = join(folder, "shop.db");
-  const { Idem } = await import("../node_modules/idem/dist/index.js");
+  const { Idem } = await import("../node_modules/idem/modules/index.js");
   const store = openInlineStore({
     path,
     migrations: loadMigrations(),

@@ -6,10 +6,10 @@ import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { nodePlatform } from "../node_modules/idem/dist/platform/node-platform.js";
-import { PlayingThreads } from "../node_modules/idem/dist/verify/playing-threads.js";
-import { verifyFunction } from "../node_modules/idem/dist/verify/verify-function.js";
-import * as harness from "../node_modules/idem/dist/verify.js";
+import { nodePlatform } from "../node_modules/idem/modules/platform/node-platform.js";
+import { PlayingThreads } from "../node_modules/idem/modules/verify/playing-threads.js";
+import { verifyFunction } from "../node_modules/idem/modules/verify/verify-function.js";
+import * as harness from "../node_modules/idem/modules/verify.js";
 
 import { handlerPairs, isFound, verifyHalf } from "./handlers.mjs";
 

@@ -1,7 +1,7 @@
 // npm run mutants:verify [-- --only <part of a name>]: proof that the corpus bites. Deliberate defects of the verifier, one at a time, in a copy of what was built; with each
 // of them the pairs named beside it must not come out right any more. Without any, they must.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -158,7 +158,8 @@ function run(pairs, patches, shelf = []) {
   rmSync(folder, { recursive: true, force: true });
   const copy = join(folder, "node_modules", "idem");
   mkdirSync(copy, { recursive: true });
-  cpSync(join(root, "packages", "idem", "dist"), join(copy, "dist"), { recursive: true });
+  cpSync(join(root, "packages", "idem", "modules"), join(copy, "dist"), { recursive: true });
+  symlinkSync(join(copy, "dist"), join(copy, "modules"), "junction");
   cpSync(join(root, "packages", "idem", "package.json"), join(copy, "package.json"));
   cpSync(corpus, join(folder, "verify-corpus"), { recursive: true });
   for (const [file, from, to] of patches) {

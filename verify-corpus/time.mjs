@@ -2,9 +2,9 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { nodePlatform } from "../node_modules/idem/dist/platform/node-platform.js";
-import { PlayingThreads } from "../node_modules/idem/dist/verify/playing-threads.js";
-import { verifyFunction } from "../node_modules/idem/dist/verify/verify-function.js";
+import { nodePlatform } from "../node_modules/idem/modules/platform/node-platform.js";
+import { PlayingThreads } from "../node_modules/idem/modules/verify/playing-threads.js";
+import { verifyFunction } from "../node_modules/idem/modules/verify/verify-function.js";
 
 const { values } = parseArgs({
   options: { threads: { type: "string", default: "2" }, times: { type: "string", default: "3" } },

@@ -1,7 +1,7 @@
 // Executes jobs that others sent, and times every lease. It tells how many have begun, ten times a second, so that as many are sent.
 
-import type { LeaseAnswer, LeaseInput } from "../../packages/idem/dist/store/leases.js";
-import type { Store } from "../../packages/idem/dist/store/store.js";
+import type { LeaseAnswer, LeaseInput } from "../../packages/idem/modules/store/leases.js";
+import type { Store } from "../../packages/idem/modules/store/store.js";
 import { Idem, nodePlatform, openStoreAt } from "../engine.ts";
 import { quantile } from "../measure.ts";
 import type { QueueAsked, QueueSaid } from "./held.ts";

@@ -1,7 +1,7 @@
 // One program in a process of its own, whose output is nothing but what was found.
-import { nodePlatform } from "../../node_modules/idem/dist/platform/node-platform.js";
-import { PlayingThreads } from "../../node_modules/idem/dist/verify/playing-threads.js";
-import { verifyFunction } from "../../node_modules/idem/dist/verify/verify-function.js";
+import { nodePlatform } from "../../node_modules/idem/modules/platform/node-platform.js";
+import { PlayingThreads } from "../../node_modules/idem/modules/verify/playing-threads.js";
+import { verifyFunction } from "../../node_modules/idem/modules/verify/verify-function.js";
 
 const modules = process.argv.slice(2);
 const threads = new PlayingThreads({ platform: nodePlatform, loader: null, size: 1, answerMsMax: 60_000 });

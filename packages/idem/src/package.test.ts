@@ -11,7 +11,7 @@ import { billOfMaterials } from "../../../scripts/sbom.mjs";
 const folder = join(dirname(fileURLToPath(import.meta.url)), "..");
 const read = (path: string): string => readFileSync(join(folder, path), "utf8");
 const manifest = JSON.parse(read("package.json")) as {
-  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
   readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
@@ -33,25 +33,26 @@ const packed = (() => {
   return Object.values(told)[0]!.files.map(({ path }) => path);
 })();
 
+/** The modules that a file of the package is made of, as the bundler names them. */
+const modulesIn = (path: string): string[] =>
+  [...read(path).matchAll(/^\/\/ modules\/(.+)\.js$/gm)].map(([, name]) => name!);
+
 /** Every file that an entry point leads to: by an import, as a thread, as a type. */
 function reached(): Set<string> {
   const found = new Set<string>();
   const open = [
-    ...Object.values(manifest.exports).flatMap((entry) => (typeof entry === "string" ? [] : entry.default)),
+    ...Object.values(manifest.exports).flatMap((entry) => (typeof entry === "string" ? [] : Object.values(entry))),
     ...Object.values(manifest.bin),
   ].map((path) => posix.normalize(path));
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (found.has(path)) continue;
     found.add(path);
-    const types = path.replace(/\.js$/, ".d.ts");
-    const texts = [path, types].filter((each) => packed.includes(each)).map(read);
-    for (const text of texts) {
-      for (const [, to] of text.matchAll(/\b(?:from|import|new URL) ?\(?"(\.[^"]+\.[jt]s)"/g)) {
-        open.push(posix.join(posix.dirname(path), to!.replace(/(\.d)?\.ts$/, ".js")));
-      }
-      for (const [, thread] of text.matchAll(/startThread\("([^"]+)"/g)) open.push(`dist/${thread}.js`);
-      for (const [, program] of text.matchAll(/builtFile\("([^"]+)"/g)) open.push(`dist/verify/app/${program}.js`);
+    if (!packed.includes(path)) continue;
+    const text = read(path);
+    for (const [, to] of text.matchAll(/\b(?:from|import|new URL) ?\(?"(\.[^"]+\.[jt]s)"/g)) {
+      open.push(posix.join(posix.dirname(path), to!.replace(/(?<!\.d)\.ts$/, ".d.ts")));
     }
+    for (const [, started] of text.matchAll(/\b(?:startThread|builtFile)\("([^"]+)"/g)) open.push(`dist/${started}.js`);
   }
   return found;
 }
@@ -70,8 +71,7 @@ test("the package holds its entry points with all they lead to, the pages, the m
     /^dist\/dashboard\/(index\.html|licenses\.md|assets\/[\w.-]+\.(js|css|svg))$/,
     /^dist\/sbom\.cdx\.json$/,
   ];
-  const isTypes = (path: string) => path.endsWith(".d.ts") && found.has(path.replace(/\.d\.ts$/, ".js"));
-  expect(others.filter((path) => !isTypes(path) && !known.some((each) => each.test(path)))).toEqual([]);
+  expect(others.filter((path) => !found.has(path) && !known.some((each) => each.test(path)))).toEqual([]);
 });
 
 test("the pages that its errors and its code name are published with it", () => {
@@ -95,9 +95,23 @@ test("nothing that is published names a file that is not, or a folder of the mac
   expect(asked.filter((path) => !packed.includes(path))).toEqual([]);
 });
 
+test("no module is in two files: whichever entries a program loads, there is one of each class, and one owner of a store", () => {
+  const all = packed.filter((path) => /^dist\/(?!dashboard\/).*\.js$/.test(path)).flatMap(modulesIn);
+  expect(all.length).toBeGreaterThan(500);
+  expect(all.filter((name, i) => all.indexOf(name) !== i)).toEqual([]);
+});
+
+test("a store's thread loads two parts and compiles no expression; what is started by its address is in no part, so that nothing else starts it", () => {
+  const parts = packed.filter((path) => path.startsWith("dist/parts/"));
+  expect(parts.flatMap(modulesIn).filter((name) => packed.includes(`dist/${name}.js`))).toEqual([]);
+  const loaded = [...read("dist/store/sqlite/thread.js").matchAll(/from "(\.[^"]+)"/g)].map(([, path]) => path);
+  expect(loaded.sort()).toEqual(["../../parts/ground.js", "../../parts/thread.js"]);
+  for (const part of ["ground", "thread"]) expect(read(`dist/parts/${part}.js`)).not.toMatch(/cel-js|re2js/);
+});
+
 test("a bundler finds no file to look for in what applications import: Turbopack ends a build where one is not found", () => {
   const own = [...reached()].filter((path) => /^dist\/(?!cli\/|verify\/).*\.js$/.test(path));
-  expect(own.length).toBeGreaterThan(100);
+  expect(own.length).toBeGreaterThan(10);
   expect(own.filter((path) => /new URL\([^;]*,\s*import\.meta\.url/.test(read(path)))).toEqual([]);
 });
 
@@ -118,10 +132,15 @@ test("what most programs never use is not loaded with the package: no radar, no 
     process.exit(0);`;
   const run = ["--input-type=module", "--eval", program, pathToFileURL(join(folder, "dist/index.js")).href];
   const loaded = JSON.parse(execFileSync(process.execPath, run, { cwd: folder, encoding: "utf8" })) as string[];
+  const own = loaded.flatMap((url) => /\/idem\/(dist\/.*)$/.exec(url)?.[1] ?? []);
+  expect(own.length).toBeLessThan(6);
+  const modules = own.flatMap(modulesIn);
+  expect(modules.length).toBeGreaterThan(100);
   const late =
-    /\/idem\/dist\/(radar|stories|server|cli|toolkit|verify|store\/memory)\/|\/store\/(sqlite\/core|postgres\/postgres-store)\.js|\/node_modules\/(better-sqlite3|pg|ws|zod|@bufbuild)\//;
-  expect(loaded.length).toBeGreaterThan(100);
-  expect(loaded.filter((url) => late.test(url))).toEqual([]);
+    /^(radar|stories|server|cli|toolkit|verify|store\/memory)\/|^store\/(sqlite\/core|postgres\/postgres-store)$/;
+  expect(modules.filter((name) => late.test(name))).toEqual([]);
+  const packages = /\/node_modules\/(better-sqlite3|pg|ws|zod|@bufbuild)\//;
+  expect(loaded.filter((url) => packages.test(url))).toEqual([]);
 });
 
 test("CommonJS requires what others import, every entry of it: there is never a second copy", () => {
@@ -146,7 +165,7 @@ test("where the library for e-mail is not installed, sending one says what to in
   // Away from every node_modules.
   const elsewhere = mkdtempSync(join(tmpdir(), "idem-package-"));
   onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
-  copyFileSync(join(folder, "dist/platform/send-mail.js"), join(elsewhere, "send-mail.mjs"));
+  copyFileSync(join(folder, "modules/platform/send-mail.js"), join(elsewhere, "send-mail.mjs"));
   const program = `
     import { canMail, sendMail } from "./send-mail.mjs";
     const mail = { url: "smtp://mail.example", from: "a@example.com", to: [], subject: "", text: "", messageId: "" };

@@ -10,7 +10,7 @@ import { releasedTables } from "./toolkit/sql/tables.ts";
 const src = dirname(fileURLToPath(import.meta.url));
 const root = join(src, "..", "..", "..");
 
-const notOurs = new Set(["node_modules", "dist", ".git"]);
+const notOurs = new Set(["node_modules", "dist", "modules", ".git"]);
 
 function filesUnder(folder: string, ending: RegExp): string[] {
   if (!existsSync(folder)) return [];

@@ -2,7 +2,8 @@
 // that were lost before the event came here, there is no key: the same text may stand for two things.
 //
 // Which numbers a key depends on is tried: each is moved to the next double, and a key that changes depends on it.
-import { type Expression, evaluateKey, type KeyEvaluation } from "../model/expression.ts";
+import type { Expression } from "../model/expression.ts";
+import { evaluateKey, type KeyEvaluation } from "../model/expression-outcome.ts";
 import {
   digitsOf,
   kindOfNumber,

@@ -11,13 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-const dist = fileURLToPath(new URL("../../dist", import.meta.url));
+const built = fileURLToPath(new URL("../../modules", import.meta.url));
 const leaseTermMs = 2_000;
 
 // A node from the built package, with one function whose step does what it is told; it says what happens, a line each.
 const code = `
-  const [dist, url, name, termMs, body] = process.argv.slice(1);
-  const load = (file) => import(dist + "/" + file + ".js");
+  const [built, url, name, termMs, body] = process.argv.slice(1);
+  const load = (file) => import(built + "/" + file + ".js");
   const { default: pg } = await import("pg");
   const { openPostgresStore } = await load("store/postgres/postgres-store");
   const { nodePlatform } = await load("platform/node-platform");
@@ -60,7 +60,7 @@ interface Said {
 function startNode(url: string, name: string, body: string, all: Said[]) {
   const child: ChildProcess = spawn(
     process.execPath,
-    ["--input-type=module", "-e", code, dist, url, name, String(leaseTermMs), body],
+    ["--input-type=module", "-e", code, built, url, name, String(leaseTermMs), body],
     { stdio: ["ignore", "pipe", "ignore", "ipc"], cwd: fileURLToPath(new URL(".", import.meta.url)) },
   );
   const waiting: { readonly what: string; resolve(): void }[] = [];

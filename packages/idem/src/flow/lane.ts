@@ -5,6 +5,7 @@ import type { Expressions } from "../model/expression.ts";
 import type { ConcurrencyLimit } from "./concurrency/config.ts";
 import { planSlots } from "./concurrency/plan.ts";
 import type { FlowConfig } from "./options.ts";
+import type { RunFlow } from "./plan.ts";
 import type { FlowOf } from "./plan-keys.ts";
 import { planThrottle, type ThrottleRule, throttleRule } from "./throttle/plan.ts";
 
@@ -28,6 +29,9 @@ export interface LaneUse {
   readonly name: string;
   readonly caps: LaneCaps;
 }
+
+/** Of a run that never stood in line, and that nothing holds up. */
+export const unlimited: RunFlow = { lane: null, startBy: null, cancelOn: [], singleton: null };
 
 /** Its runs wait in line for a slot or an instant, where others start at once. */
 export const needsLane = ({ concurrency, throttle }: FlowConfig): boolean =>

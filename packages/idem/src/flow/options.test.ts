@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { IdemError } from "../model/errors.ts";
-import { compileExpression, evaluateFilter } from "../model/expression.ts";
+import { compileExpression } from "../model/expression.ts";
+import { evaluateFilter } from "../model/expression-outcome.ts";
 import { readTriggers } from "../model/function-options.ts";
 import { matchExpression } from "../model/match-expression.ts";
 import { readFlow } from "./options.ts";

@@ -2,7 +2,8 @@
 // lost by it:
 //   debounce, rateLimit, singleton → does not apply, and the decision says so (`false` means the same, without a word): OwnKey
 //   concurrency, throttle, batchEvents → all such events share one line, so the limit still holds: sharedKeyOf
-import { type Expressions, evaluateKey } from "../model/expression.ts";
+import type { Expressions } from "../model/expression.ts";
+import { evaluateKey } from "../model/expression-outcome.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 
 /** No canonical JSON is this: the key of what has no key. */

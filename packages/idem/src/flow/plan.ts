@@ -34,8 +34,6 @@ export interface RunFlow extends Pick<StartFlow, "lane" | "cancelOn"> {
   readonly singleton: string | null;
 }
 
-export const unlimited: RunFlow = { lane: null, startBy: null, cancelOn: [], singleton: null };
-
 /** Events kept until one run is started for them. */
 export type BufferRule = DebounceRule | BatchRule;
 

@@ -1,21 +1,18 @@
 // Which modules have to be loaded so that a client is there again, read from the stacks of its making. Pure.
+import { ownPlace } from "../verify/worker/caller.ts";
 import { isOurs } from "../verify/worker/our-folder.ts";
 
 // Where a module begins: what evaluates one, in Node and in the runners of tests.
 const beginning =
-  /\bnode:internal\/modules\/|\/node_modules\/(?:vite|vite-node|vitest|jest-runtime)\/|\/load-modules\.[jt]s:/;
-
-const frame = /(?:\(|at (?:async )?)(?:file:\/\/)?(\/.+?|[A-Za-z]:[\\/].+?):\d+(?::\d+)?\)?$/;
+  /\bnode:internal\/modules\/|\/node_modules\/(?:vite|vite-node|vitest|jest-runtime)\/|\bat (?:async )?loadModules \(/;
 
 /** Files of the user's on a stack, the innermost first; as far as the beginning of the module they are in where `isWhole` does not ask for all. */
 export function ownFiles(stack: string, isWhole = false): string[] {
   const files: string[] = [];
   for (const line of stack.split("\n").slice(1)) {
     if (!isWhole && beginning.test(line)) break;
-    const [, written] = frame.exec(line.trim()) ?? [];
-    if (written === undefined) continue;
-    const file = decodeURIComponent(written.replace(/\?.*$/, ""));
-    if (!isOurs(file) && !file.includes("/node_modules/") && !files.includes(file)) files.push(file);
+    const file = ownPlace(line, isOurs)?.file;
+    if (file !== undefined && !files.includes(file)) files.push(file);
   }
   return files;
 }

@@ -9,7 +9,7 @@
 import { deriveKey } from "../dedup/derive-key.ts";
 import { planFlow } from "../flow/plan.ts";
 import type { Expressions } from "../model/expression.ts";
-import { evaluateFilter } from "../model/expression.ts";
+import { evaluateFilter } from "../model/expression-outcome.ts";
 import type { EventTrigger, FunctionConfig } from "../model/function-config.ts";
 import { turnCostMax, withinCost } from "../model/metered-cost.ts";
 import type { NewPair } from "../store/ingest.ts";

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { IdemError } from "./errors.ts";
-import { compileExpression, type Expression, Expressions, evaluateFilter, evaluateKey } from "./expression.ts";
+import { compileExpression, type Expression, Expressions } from "./expression.ts";
 import { errorCost, evaluationCostMax } from "./expression-meter.ts";
+import { evaluateFilter, evaluateKey } from "./expression-outcome.ts";
 import { costCharged, costPerMs } from "./metered-cost.ts";
 
 const event = {

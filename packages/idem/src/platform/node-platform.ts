@@ -6,7 +6,7 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 import { readBounded } from "./bounded-body.ts";
 import { nodeLocalSockets } from "./node-local-sockets.ts";
 import { steadyMs } from "./node-thread.ts";
-import { fileBeside } from "./package-files.ts";
+import { builtFile } from "./package-files.ts";
 import type { Platform, Thread, Timer } from "./platform.ts";
 
 // Fine enough for a pause a person would notice; a sample every 20 ms costs nothing that shows.
@@ -30,12 +30,6 @@ function startTimer(ms: number, run: () => void, options?: { readonly background
   return { cancel: () => clearTimeout(handle) };
 }
 
-/** The file of a thread; run from TypeScript sources (tests), threads come from the built package beside them. */
-function threadFile(file: string): URL {
-  const isSource = import.meta.url.endsWith(".ts");
-  return fileBeside(isSource ? `../../dist/${file}.js` : `../${file}.js`);
-}
-
 /** What a thread needs of Node that is not there unasked. */
 const threadFlags: Readonly<Record<string, readonly string[]>> = {
   "verify/worker/thread": ["--experimental-vm-modules"],
@@ -46,7 +40,7 @@ function withFlags(file: string, options: WorkerOptions): Worker | null {
   const flags = threadFlags[file];
   if (flags === undefined) return null;
   try {
-    return new Worker(threadFile(file), {
+    return new Worker(builtFile(file), {
       ...options,
       execArgv: [...(options.execArgv ?? process.execArgv), ...flags],
     });
@@ -61,7 +55,7 @@ function startWorker(file: string, input: unknown): Thread {
   // arguments by name refuses those of V8 too (--max-old-space-size), which one that inherits them does not.
   const isText = process.execArgv.some((argument) => argument.startsWith("--input-type"));
   const options = { workerData: input, stdout: false, stderr: false, ...(isText ? { execArgv: [] } : {}) };
-  const worker = withFlags(file, options) ?? new Worker(threadFile(file), options);
+  const worker = withFlags(file, options) ?? new Worker(builtFile(file), options);
   let failure: Error | null = null;
   worker.on("error", (error) => {
     failure = error as Error;

@@ -1,4 +1,4 @@
-// Reads files that ship inside this package, wherever it runs from (src in tests, dist when installed).
+// Finds files that ship inside this package, wherever it runs from: src in tests, modules for those who look inside, dist/parts when installed.
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
@@ -6,6 +6,9 @@ import { readdirSync, readFileSync } from "node:fs";
  * they have to find while they build, and Turbopack ends the build of a whole application where it does not.
  */
 export const fileBeside = (path: string): URL => new URL(import.meta.url.replace(/[^/]*$/, path));
+
+/** Code that is loaded by its address, for a thread or a process of its own: always as it is published. */
+export const builtFile = (path: string): URL => fileBeside(`../../dist/${path}.js`);
 
 export const readPackageText = (path: string): string => readFileSync(fileBeside(`../${path}`), "utf8");
 

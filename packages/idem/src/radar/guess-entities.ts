@@ -1,6 +1,7 @@
 // Runs of functions without a key, taken together by the radar's best guess: by the field it suggests as a key, or by one that shows in
 // the runs at hand. What came together that way is judged here: certainly twice, or maybe the same.
-import { Expressions, evaluateKey } from "../model/expression.ts";
+import { Expressions } from "../model/expression.ts";
+import { evaluateKey } from "../model/expression-outcome.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import type { Work } from "../model/turns.ts";

@@ -1,7 +1,8 @@
 // An event arrived: which waiting runs does it wake, and which open ones does it cancel? The store narrows by name and one
 // equality, this decides the rest.
 import type { Event } from "../model/event.ts";
-import { type Expressions, evaluateFilter } from "../model/expression.ts";
+import type { Expressions } from "../model/expression.ts";
+import { evaluateFilter } from "../model/expression-outcome.ts";
 import { canonicalJson, valueAt } from "../model/json.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import type { Turns } from "../model/turns.ts";

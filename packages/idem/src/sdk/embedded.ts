@@ -1,6 +1,6 @@
 // The engine inside a client's own process: opened when it is first needed, told of every function before anything is sent, started,
 // stopped, and opened again. A client whose store is at a server never opens it.
-import { Engine } from "../engine/engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
 import type { CheckEvents } from "../engine/outgoing-events.ts";
 import { type Swept, sweep } from "../engine/sweep.ts";
@@ -99,14 +99,12 @@ export class Embedded {
 
   async start(): Promise<void> {
     if (this.sweeping !== null) await this.sweeping;
-    const engine = await this.engine();
+    const { platform, telling, hasRadar } = this.options;
+    // Only a process that executes looks for duplicates, and loads what that takes: while the store opens.
+    const radar = () => Promise.all([import("./watch-duplicates.ts"), import("./send-to-channel.ts")]);
+    const [engine, loaded] = await Promise.all([this.engine(), hasRadar ? radar() : null]);
     if (this.started) return;
     this.started = true;
-    const { platform, telling, hasRadar } = this.options;
-    // Only a process that executes looks for duplicates, and loads what that takes.
-    const loaded = hasRadar
-      ? await Promise.all([import("./watch-duplicates.ts"), import("./send-to-channel.ts")])
-      : null;
     await engine.start();
     if (loaded === null) return;
     const [{ watchDuplicates }, { ownChannelAddresses }] = loaded;
@@ -237,13 +235,15 @@ export class Embedded {
     const { store: address, telling } = this.options;
     const { platform, end } = endingPlatform(this.options.platform);
     this.endTimers = end;
-    const {
-      store: opened,
-      leaseTermMs,
-      file,
-    } = typeof address === "string"
-      ? await openStore(address, platform, { onTrouble: (trouble) => this.tellTrouble(trouble) })
-      : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
+    const opening =
+      typeof address === "string"
+        ? openStore(address, platform, { onTrouble: (trouble) => this.tellTrouble(trouble) })
+        : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
+    // The engine is loaded while the store's thread starts, which takes longer.
+    const [{ store: opened, leaseTermMs, file }, { Engine }] = await Promise.all([
+      opening,
+      import("../engine/engine.ts"),
+    ]);
     this.wasStopped = false;
     this.isWatched = this.watching !== null;
     const store = this.watching === null ? opened : observedStore(opened, relayObserver(this.watching));

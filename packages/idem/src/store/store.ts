@@ -40,6 +40,39 @@ import type { ResumeAnswer, ResumeInput, SignalAnswer } from "./waits.ts";
 /** The operations: everything of a store that changes it. */
 export type StoreWrites = Omit<Store, "reads" | "shared" | "outbox" | "transactional" | "close">;
 
+const writes: Readonly<Record<keyof StoreWrites, true>> = {
+  register: true,
+  pause: true,
+  redecide: true,
+  tick: true,
+  resume: true,
+  signal: true,
+  cancel: true,
+  rerun: true,
+  unpark: true,
+  claim: true,
+  extend: true,
+  amend: true,
+  settle: true,
+  release: true,
+  set: true,
+  count: true,
+  raise: true,
+  judge: true,
+  follow: true,
+  audit: true,
+  ingest: true,
+  lease: true,
+  advance: true,
+  annotate: true,
+  heartbeat: true,
+  handBack: true,
+  sweep: true,
+  prune: true,
+};
+
+export const operationNames = Object.keys(writes) as readonly (keyof StoreWrites)[];
+
 export interface Store {
   /**
    * Replaces the functions of one app. Promise: `registration` grows exactly when something changed.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { compileExpression, evaluateFilter } from "../model/expression.ts";
+import { compileExpression } from "../model/expression.ts";
+import { evaluateFilter } from "../model/expression-outcome.ts";
 import { awaitedData } from "./awaited-event.ts";
 
 const event = { name: "shop/order.placed", data: { orderId: "o-1", total: 40, customer: { id: "c-1" } } };

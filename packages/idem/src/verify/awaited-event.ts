@@ -1,6 +1,7 @@
 // The data of an event that a run waits for, so that the wait's own condition holds: read out of the condition where that can be done, and tried with it. Pure.
-import { compileExpression, type Expression, evaluateFilter } from "../model/expression.ts";
+import { compileExpression, type Expression } from "../model/expression.ts";
 import type { Node } from "../model/expression-node.ts";
+import { evaluateFilter } from "../model/expression-outcome.ts";
 import { canonicalJson, valueAt } from "../model/json.ts";
 import type { Json } from "./thing.ts";
 

@@ -1,6 +1,7 @@
 // Which runs bulk work is about: what the store can narrow it narrows; text is looked for, and the expression asked, run by run.
 import { payloadOf } from "../../model/event.ts";
-import { compileRunFilter, type Expression, evaluateFilter } from "../../model/expression.ts";
+import { compileRunFilter, type Expression } from "../../model/expression.ts";
+import { evaluateFilter } from "../../model/expression-outcome.ts";
 import { fromJson } from "../../model/json.ts";
 import { chargeCost, readingCost } from "../../model/metered-cost.ts";
 import type { RunState } from "../../model/run.ts";

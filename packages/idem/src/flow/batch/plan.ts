@@ -1,6 +1,7 @@
 // Kept in a buffer until there are enough.
 import { instant } from "../../model/decision.ts";
-import { type Expressions, evaluateFilter } from "../../model/expression.ts";
+import type { Expressions } from "../../model/expression.ts";
+import { evaluateFilter } from "../../model/expression-outcome.ts";
 import { type FlowOf, sharedKeyOf, tellFailed } from "../plan-keys.ts";
 
 // Inngest's bound on what a batch may carry.

@@ -3,7 +3,8 @@
 import { runHasText } from "../../engine/bulk/select-runs.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
-import { compileRunFilter, type Expression, evaluateFilter } from "../../model/expression.ts";
+import { compileRunFilter, type Expression } from "../../model/expression.ts";
+import { evaluateFilter } from "../../model/expression-outcome.ts";
 import { fromJson } from "../../model/json.ts";
 import { chargeCost, costPerMs, readingCost, withinCost } from "../../model/metered-cost.ts";
 import type { RunState } from "../../model/run.ts";

@@ -1,7 +1,7 @@
 // A new run from an old one: past keys, with the old subject and generation, so its destination keys are the same.
 // From now on the new run answers for its chain: the key's holder and every later duplicate name it.
 // Repeat: the new run's id tells.
-import { unlimited } from "../../flow/plan.ts";
+import { unlimited } from "../../flow/lane.ts";
 import { functionScope } from "../../model/claim.ts";
 import { dataInput, type RerunFrom } from "../../model/run.ts";
 import type { RerunAnswer, RerunInput } from "../runs.ts";

@@ -52,8 +52,6 @@ const operations: Operation = {
 /** Where nothing is found, nothing is told to anybody. */
 const looks: ReadonlySet<keyof StoreWrites> = new Set(["lease", "sweep", "prune"]);
 
-export const operationNames: readonly string[] = Object.keys(operations);
-
 export interface PostgresStoreOptions {
   readonly url: string;
   readonly pg: Pg;

@@ -1,7 +1,7 @@
 // A store for looking: it makes, migrates and writes nothing, so a role that may only select will do, and so will a standby. What a
 // node would refuse to start on is looked at all the same; that is what the doctor is for.
 import { errors } from "../../model/errors.ts";
-import type { Store } from "../store.ts";
+import { operationNames, type Store } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
 import { readSettings, type Settings } from "./check-server.ts";
 import { Connection } from "./connection.ts";
@@ -9,7 +9,7 @@ import { checkSchema } from "./migrate.ts";
 import { loadMigrations } from "./migrations.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
 import { openingFault } from "./opening-fault.ts";
-import { operationNames, type PostgresStoreOptions, repeated } from "./postgres-store.ts";
+import { type PostgresStoreOptions, repeated } from "./postgres-store.ts";
 import { readsOver } from "./reads.ts";
 import { Sessions } from "./sessions.ts";
 import { Statements } from "./statement.ts";

@@ -1,6 +1,7 @@
 // What begins: a run, its job, and what asks for it.
 
-import { type RunFlow, unlimited } from "../../flow/plan.ts";
+import { unlimited } from "../../flow/lane.ts";
+import type { RunFlow } from "../../flow/plan.ts";
 import type { Event } from "../../model/event.ts";
 import type { RerunFrom, Run } from "../../model/run.ts";
 import type { NewEvent, NewPair, StartPair } from "../ingest.ts";

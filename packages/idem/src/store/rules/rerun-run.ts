@@ -1,6 +1,6 @@
 // A person asks for a new run from an old one: past event id and function key, with the same destination keys.
 // The key's holder becomes the new run, so that duplicates receive it from now on.
-import { unlimited } from "../../flow/plan.ts";
+import { unlimited } from "../../flow/lane.ts";
 import { functionScope } from "../../model/claim.ts";
 import { dataInput, type RerunFrom } from "../../model/run.ts";
 import type { RunRow } from "../rows.ts";

@@ -11,8 +11,8 @@
 // Reads are answered in every state but broken.
 import { errors, IdemError } from "../../model/errors.ts";
 import { fileIdentity, presentName, writableFolders } from "../../platform/node-files.ts";
-import type { Call, SqliteCore } from "./core.ts";
-import { fail } from "./core.ts";
+import { type Call, fail } from "./calls.ts";
+import type { SqliteCore } from "./core.ts";
 import { FileWatch } from "./file-watch.ts";
 import { Patience, patience } from "./patience.ts";
 import { rescueStore } from "./rescue-store.ts";

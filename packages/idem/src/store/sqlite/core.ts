@@ -1,7 +1,7 @@
 // The synchronous core: a handle, a clock, and one function per operation. A batch of calls is one transaction, so everything
 // that arrived while the last commit was syncing shares the next one. The thread shell, the inline shell and the simulator
 // all run this same code.
-import { errors, IdemError } from "../../model/errors.ts";
+import { errors } from "../../model/errors.ts";
 import { realFile } from "../../platform/node-files.ts";
 import { type ClockStep, StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
@@ -10,6 +10,7 @@ import { driveAtOnce } from "../rules/rule.ts";
 import type { Migration } from "../schema-history.ts";
 import type { StoreWrites } from "../store.ts";
 import { advanceRun } from "./advance-run.ts";
+import { type Call, type CallAnswer, fail, succeed } from "./calls.ts";
 import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
 import { copyStore } from "./copy-store.ts";
@@ -47,23 +48,6 @@ const operations: Operation = {
   sweep: sweepStore,
   prune: pruneEvents,
 };
-
-export type OperationName = keyof StoreWrites;
-export const operationNames = Object.keys(operations) as OperationName[];
-
-export interface Call {
-  readonly name: OperationName;
-  readonly input: readonly unknown[];
-}
-
-export type CallAnswer =
-  | { readonly ok: true; readonly value: unknown }
-  | {
-      readonly ok: false;
-      readonly code: IdemError["code"] | null;
-      readonly facts: Record<string, unknown>;
-      readonly message: string;
-    };
 
 export interface CoreOptions {
   /** A file path, or ":memory:". */
@@ -260,17 +244,4 @@ export class SqliteCore implements Owned {
     this.connection.close();
     this.lock?.release();
   }
-}
-
-const succeed = (value: unknown): CallAnswer => ({ ok: true, value });
-
-export const fail = (error: unknown): CallAnswer =>
-  error instanceof IdemError
-    ? { ok: false, code: error.code, facts: error.facts, message: error.message }
-    : { ok: false, code: null, facts: {}, message: error instanceof Error ? error.message : String(error) };
-
-export function readAnswer(answer: CallAnswer): unknown {
-  if (answer.ok) return answer.value;
-  if (answer.code !== null) throw new IdemError(answer.code, answer.facts);
-  throw errors.STORE_UNAVAILABLE({ why: answer.message });
 }

@@ -4,8 +4,9 @@
 
 import { IdemError } from "../../model/errors.ts";
 import type { StoreReads } from "../reads.ts";
-import type { Store } from "../store.ts";
-import { type Call, type CallAnswer, type CoreOptions, operationNames, readAnswer, SqliteCore } from "./core.ts";
+import { operationNames, type Store } from "../store.ts";
+import { type Call, type CallAnswer, readAnswer } from "./calls.ts";
+import { type CoreOptions, SqliteCore } from "./core.ts";
 import { judgeFailure, refusalOf } from "./storage-failure.ts";
 
 export function openInlineStore(options: CoreOptions): Store {

@@ -7,9 +7,8 @@ import { storedNothing } from "../../model/errors.ts";
 import { ManualClock } from "../../platform/manual-clock.ts";
 import { storeContract } from "../contract/all.ts";
 import { turnsSuite } from "../contract/turns.suite.ts";
-import type { Store } from "../store.ts";
+import { operationNames, type Store } from "../store.ts";
 import { Connection } from "./connection.ts";
-import { operationNames } from "./core.ts";
 import { openInlineStore } from "./inline-store.ts";
 import { loadMigrations } from "./migrations.ts";
 

@@ -9,8 +9,8 @@
 import { errors, IdemError } from "../../model/errors.ts";
 import type { Platform, Thread, Timer } from "../../platform/platform.ts";
 import type { StoreReads } from "../reads.ts";
-import type { Store } from "../store.ts";
-import { type Call, type CallAnswer, operationNames, readAnswer } from "./core.ts";
+import { operationNames, type Store } from "../store.ts";
+import { type Call, type CallAnswer, readAnswer } from "./calls.ts";
 import { type StoreTrouble, spellTrouble } from "./store-trouble.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
 import { noLeaseList, packCall } from "./wire.ts";

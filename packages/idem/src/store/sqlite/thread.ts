@@ -2,7 +2,8 @@
 import { lookAtPath } from "../../platform/look-at-path.ts";
 import { nodeThread } from "../../platform/node-thread.ts";
 import { BatchTurns } from "./batch-turns.ts";
-import { fail, SqliteCore } from "./core.ts";
+import { fail } from "./calls.ts";
+import { SqliteCore } from "./core.ts";
 import { loadMigrations } from "./migrations.ts";
 import { openingFault } from "./opening-fault.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";

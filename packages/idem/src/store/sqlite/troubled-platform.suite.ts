@@ -43,7 +43,7 @@ const wrapper = (driver: string, thread: string): string => `
 export function troubledPlatform(): { readonly platform: Platform; setFault(name: keyof typeof faults): void } {
   const shared = new SharedArrayBuffer(4);
   const startThread = (file: string, input: unknown): Thread => {
-    const built = (name: string) => new URL(`../../../dist/${name}.js`, import.meta.url).href;
+    const built = (name: string) => new URL(`../../../modules/${name}.js`, import.meta.url).href;
     const code = wrapper(built("store/sqlite/driver"), built(file));
     const worker = new Worker(code, { eval: true, workerData: { ...(input as object), fault: shared } });
     let failure: Error | null = null;

@@ -4,7 +4,7 @@ import type { Advanced, AdvanceInput } from "../advance.ts";
 import type { Ticked, TickInput } from "../flow.ts";
 import type { Ingested, IngestInput, NewEvent, StartPair } from "../ingest.ts";
 import type { LeasedJob } from "../leases.ts";
-import type { Call, CallAnswer } from "./core.ts";
+import type { Call, CallAnswer } from "./calls.ts";
 import { type Flat, none } from "./wire.ts";
 
 /** A number: the step is saved or the run ended, at that time (below zero: and a slot was given back) · a list: what was accepted · an object: anything else */

@@ -9,7 +9,7 @@ import type { ByHand } from "../audit.ts";
 import type { TickInput } from "../flow.ts";
 import type { DecidedPair, IngestInput, NewEvent, NewPair, StartPair } from "../ingest.ts";
 import type { LeaseInput } from "../leases.ts";
-import type { Call } from "./core.ts";
+import type { Call } from "./calls.ts";
 
 export type Flat = readonly unknown[];
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import http from "node:http";
 import { fileURLToPath } from "node:url";
-import { fileBeside } from "../../platform/package-files.ts";
+import { builtFile } from "../../platform/package-files.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { isFromSdk } from "../../protocol/sync.ts";
 import type { AbsentField, Json } from "../thing.ts";
@@ -40,13 +40,9 @@ const pollMs = 25;
 const orderMsMax = 5_000;
 const goneMsMax = 5_000;
 
-/** A module of this folder, for a process of its own; run from TypeScript sources (tests), it comes from the built package beside them. */
-const builtFile = (name: string): URL =>
-  fileBeside(`${import.meta.url.endsWith(".ts") ? "../../dist" : ".."}/verify/app/${name}.js`);
-
 /** What Node is given to serve the functions of a program's modules. */
 export const serveModules = (modules: readonly string[]): string[] => [
-  fileURLToPath(builtFile("serve-modules")),
+  fileURLToPath(builtFile("verify/app/serve-modules")),
   JSON.stringify(modules),
   programPath,
 ];
@@ -93,13 +89,19 @@ export class AppProcess implements StartedApp {
       IDEM_DEV: "1",
       IDEM_SERVER: serverOrigin,
       PORT: String(portOf(url)),
-      NODE_OPTIONS: [env.NODE_OPTIONS ?? "", "--enable-source-maps", `--import=${builtFile("watch").href}`]
+      NODE_OPTIONS: [env.NODE_OPTIONS ?? "", "--enable-source-maps", `--import=${builtFile("verify/app/watch").href}`]
         .join(" ")
         .trim(),
       [settingsName]: JSON.stringify(settings),
     };
-    // A group of its own: what it starts ends with it.
-    const how: SpawnOptions = { cwd, env: watched, detached: true, stdio: ["ignore", "pipe", "pipe"] };
+    // A group of its own: what it starts ends with it. Windows has none, and would open a console; there those that the watcher knows are ended one by one.
+    const how: SpawnOptions = {
+      cwd,
+      env: watched,
+      detached: process.platform !== "win32",
+      windowsHide: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    };
     this.child =
       typeof command === "string" ? spawn(command, { ...how, shell: true }) : spawn(command[0]!, command.slice(1), how);
     living.add(this);

@@ -1,5 +1,6 @@
 // Whose code is running, by async context: an effect from a timer belongs to the life that set the timer, whatever else runs by then.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { fileURLToPath } from "node:url";
 import { StepBody } from "../../execute/step-body.ts";
 import type { Place } from "../thing.ts";
 import type { Life } from "./life.ts";
@@ -71,17 +72,25 @@ export const stepHere = (): StepAtWork | null => StepBody.current();
 
 export const stepOf = ({ step }: Pick<Caller, "step">): StepAtWork | null => (step === undefined ? stepHere() : step);
 
-const frame = /(?:\(|at (?:async )?)((?:file:\/\/)?\/[^()]+?):(\d+):(\d+)\)?$/;
+const frame = /(?:\(|at (?:async )?)((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/]).+?):(\d+)(?::(\d+))?\)?$/;
+
+const inPackage = /[\\/]node_modules[\\/]/;
+
+/** Where a line of a stack stands, if it is the user's: not a package's, not ours, and no code that was made of a text. */
+export function ownPlace(line: string, isOurs: (file: string) => boolean): Place | null {
+  const [, written, row, column] = line.includes("eval at ") ? [] : (frame.exec(line.trim()) ?? []);
+  if (written === undefined) return null;
+  const plain = written.replace(/\?.*$/, "");
+  const file = plain.startsWith("file:") ? fileURLToPath(plain) : plain;
+  return isOurs(file) || inPackage.test(file) ? null : { file, line: Number(row), column: Number(column ?? 1) };
+}
 
 /** The first frame that is the user's: not a package's, not ours. */
 export function placeIn(stack: string | null, isOurs: (file: string) => boolean): Place | null {
   if (stack === null) return null;
   for (const line of stack.split("\n")) {
-    const found = frame.exec(line.trim());
-    if (found === null) continue;
-    const file = decodeURIComponent(found[1]!.replace(/^file:\/\//, "").replace(/\?.*$/, ""));
-    if (isOurs(file) || file.includes("/node_modules/")) continue;
-    return { file, line: Number(found[2]), column: Number(found[3]) };
+    const place = ownPlace(line, isOurs);
+    if (place !== null) return place;
   }
   return null;
 }

@@ -2,6 +2,7 @@
 import { createRequire, register } from "node:module";
 import { pathToFileURL } from "node:url";
 import { openMailbox, setEnvironment } from "../../platform/node-thread.ts";
+import { builtFile } from "../../platform/package-files.ts";
 import { KnownModules, LifeModules } from "./known-modules.ts";
 import type { ThreadInput } from "./messages.ts";
 import { ourFolder } from "./our-folder.ts";
@@ -15,10 +16,10 @@ const require = createRequire(import.meta.url);
 export async function openLoader(loader: ThreadInput["loader"]): Promise<void> {
   shareCode();
   const ours = pathToFileURL(ourFolder).href;
-  register(new URL("./life-hooks.js", import.meta.url), { data: { ours } });
-  if (loader !== null) register(new URL("./typescript/hooks.js", import.meta.url));
+  register(builtFile("verify/worker/life-hooks"), { data: { ours } });
+  if (loader !== null) register(builtFile("verify/worker/typescript/hooks"));
   const { port, drain } = openMailbox<Told>();
-  register(new URL("./tell-hooks.js", import.meta.url), { data: { ours, port }, transferList: [port] });
+  register(builtFile("verify/worker/tell-hooks"), { data: { ours, port }, transferList: [port] });
   known = new KnownModules(ours, drain);
   if (loader === null) return;
   const { openRequire } = await import("./typescript/require.ts");

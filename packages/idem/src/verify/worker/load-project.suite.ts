@@ -1,4 +1,4 @@
-// A small project of fixtures/loading, loaded from dist, in a thread, as the verifier's does.
+// A small project of fixtures/loading, loaded in a thread, as the verifier's does.
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -14,8 +14,8 @@ interface Said {
 
 /** With what the program said of itself in each life, and how often it was loaded for it. */
 export async function loadProject(entry: string, lives = 1, execArgv = ["--experimental-vm-modules"]): Promise<Said> {
-  const dist = `${pathToFileURL(join(idem, "dist")).href}/`;
-  const workerData = { dist, entry: join(projects, entry), lives };
+  const built = `${pathToFileURL(join(idem, "modules")).href}/`;
+  const workerData = { built, entry: join(projects, entry), lives };
   const worker = new Worker(join(projects, "load-project.mjs"), { workerData, execArgv });
   try {
     return await new Promise<Said>((resolve, reject) => {

@@ -3,7 +3,7 @@
 import type { FunctionCode } from "../../execute/function-code.ts";
 import type { TakenClient } from "../../sdk/take-client.ts";
 import type { Place } from "../thing.ts";
-import { stackAbove } from "./caller.ts";
+import { ownPlace, stackAbove } from "./caller.ts";
 import { isOurs } from "./our-folder.ts";
 
 export interface Made {
@@ -17,22 +17,13 @@ export interface Made {
 const framesMax = 200;
 
 /** Where a module begins: what Node's loader calls, and what we load for a configuration. */
-const beginning = /\(?node:internal\/modules\/|\/load-modules\.[jt]s:/;
-
-const frame = /(?:\(|at (?:async )?)(?:file:\/\/)?(\/.+):(\d+):(\d+)\)?$/;
-
-function ownPlace(line: string): Place | null {
-  const [, written, row, column] = frame.exec(line.trim()) ?? [];
-  if (written === undefined) return null;
-  const file = decodeURIComponent(written.replace(/\?.*$/, ""));
-  return isOurs(file) || file.includes("/node_modules/") ? null : { file, line: Number(row), column: Number(column) };
-}
+const beginning = /\(?node:internal\/modules\/|\bat (?:async )?loadModules \(/;
 
 /** What the frames say, from the innermost to the beginning of the module they are in. Pure. */
 export function makersIn(stack: string): Made {
   const lines = stack.split("\n");
   const end = lines.findIndex((line) => beginning.test(line));
-  const own = (end === -1 ? lines : lines.slice(0, end)).flatMap((line) => ownPlace(line) ?? []);
+  const own = (end === -1 ? lines : lines.slice(0, end)).flatMap((line) => ownPlace(line, isOurs) ?? []);
   // Code that was made of a text stands in no file.
   const isWhole = end !== -1 && own.length > 0 && !lines.slice(0, end).some((line) => line.includes("eval at "));
   return { place: own[0] ?? null, by: isWhole ? [...new Set(own.map(({ file }) => file))] : null };

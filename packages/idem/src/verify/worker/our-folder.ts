@@ -1,9 +1,10 @@
 // Where this package is: what stands in there is no code of the user's.
 import { realpathSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fileBeside } from "../../platform/package-files.ts";
 
 /** Ends with a separator. */
-export const ourFolder = realpathSync(join(dirname(fileURLToPath(import.meta.url)), "..", "..")) + sep;
+export const ourFolder = realpathSync(fileURLToPath(fileBeside(".."))) + sep;
 
 export const isOurs = (file: string): boolean => file.startsWith(ourFolder);

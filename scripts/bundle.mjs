@@ -1,0 +1,113 @@
+// What is published of the compiled modules: a file for each entry point, which is what people import or a thread is started with, and few files that these share
+// (`parts`). A program loads three of them where it loaded 362 modules. No module is in two files, whichever entries are loaded: classes are compared, and a store
+// has one lock. docs/decisions/0040-parts-instead-of-modules.md.
+import { readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join, relative, sep } from "node:path";
+import { rolldown } from "rolldown";
+
+// Who loads what together. A module is put beside the others that the same of these need, so that a part never imports one that imports it.
+const programs = {
+  main: ["index"],
+  // Loaded when a store is opened.
+  engine: ["engine/engine", "store/sqlite/thread-store"],
+  thread: ["store/sqlite/thread"],
+  serve: ["serve", "node", "express", "fastify", "hono", "next"],
+  toolkit: ["sql", "http", "webhooks", "toolkit", "serverless"],
+  radar: ["sdk/watch-duplicates", "sdk/send-to-channel"],
+  stories: ["sdk/explain-api"],
+  server: ["server"],
+  postgres: ["store/postgres/postgres-store"],
+  memory: ["store/memory/store"],
+  cli: ["cli/main"],
+};
+
+/** The part of a module that these programs need. */
+function partOf(needed) {
+  const isIn = (name) => needed.includes(name);
+  const isFirst = isIn("main") || isIn("engine");
+  if (isIn("thread")) return isFirst ? "ground" : "thread";
+  if (!isFirst) return needed.join("-");
+  // Apps that are called by a server, and handlers with an Idempotency-Key, never open a store of their own.
+  if (isIn("serve") || isIn("toolkit")) return isIn("main") ? "client" : "steps";
+  return isIn("main") ? "main" : "engine";
+}
+
+/** By module, the programs that load it without being asked for anything. */
+function neededBy(modules, infoOf) {
+  const needed = new Map();
+  for (const [program, entries] of Object.entries(programs)) {
+    const open = entries.map((entry) => join(modules, `${entry}.js`));
+    const seen = new Set();
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (seen.has(id) || !id.startsWith(modules + sep)) continue;
+      seen.add(id);
+      needed.set(id, [...(needed.get(id) ?? []), program]);
+      open.push(...infoOf(id).importedIds);
+    }
+  }
+  return needed;
+}
+
+/** Files that nobody imports, and that are loaded by their address: threads, hooks, programs of their own. */
+function startedByName(modules) {
+  return readdirSync(modules, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".js"))
+    .flatMap((name) => [
+      ...readFileSync(join(modules, name), "utf8").matchAll(/\b(?:startThread|builtFile)\("([^"]+)"/g),
+    ])
+    .map(([, entry]) => entry);
+}
+
+const typesOf = (modules, entries) => {
+  const open = entries.map((entry) => join(modules, `${entry}.d.ts`));
+  const found = new Set();
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    for (const [, to] of readFileSync(path, "utf8").matchAll(/\b(?:from|import) ?\(?"(\.[^"]+)\.ts"/g)) {
+      open.push(join(path, "..", `${to}.d.ts`));
+    }
+  }
+  return [...found].map((path) => relative(modules, path));
+};
+
+/** Writes the files of code into `dist`; gives their paths in it, and those of the declarations in `modules` that the public ones lead to. */
+export async function bundle({ modules, dist, publicEntries, commands }) {
+  const entries = [...publicEntries, ...commands, ...startedByName(modules)];
+  const paths = new Map(entries.map((entry) => [join(modules, `${entry}.js`), entry]));
+  let needed = null;
+  const build = await rolldown({
+    input: Object.fromEntries([...paths].map(([path, entry]) => [entry, path])),
+    cwd: join(modules, ".."),
+    platform: "node",
+    external: (id) => isBuiltin(id) || !/^[./\\]|^[A-Za-z]:/.test(id),
+    preserveEntrySignatures: "allow-extension",
+  });
+  const { output } = await build.write({
+    dir: dist,
+    format: "esm",
+    entryFileNames: "[name].js",
+    // One deep, as the modules with which the package finds its own files are: platform/package-files.ts.
+    chunkFileNames: "parts/[name].js",
+    minifyInternalExports: false,
+    hoistTransitiveImports: false,
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [
+        {
+          debugName: "parts",
+          // What does something when it is loaded stays in its own file, where nobody loads it for something else.
+          name: (id, graph) => {
+            if (paths.has(id)) return null;
+            needed ??= neededBy(modules, (each) => graph.getModuleInfo(each));
+            const programs = needed.get(id);
+            return programs === undefined ? null : partOf(programs);
+          },
+        },
+      ],
+    },
+  });
+  await build.close();
+  return { code: output.map(({ fileName }) => fileName), types: typesOf(modules, publicEntries) };
+}

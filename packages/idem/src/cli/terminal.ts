@@ -2,6 +2,8 @@
 import { nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 
+const isWindows = process.platform === "win32";
+
 export interface Stream {
   write(text: string): void;
   readonly isTerminal: boolean;
@@ -59,7 +61,8 @@ export function terminal(): Io {
     cwd: process.cwd(),
     platform: nodePlatform,
     onInterrupt: (take) => {
-      const signals = ["SIGINT", "SIGTERM"] as const;
+      // Windows ends a console's programs by Ctrl-Break or by closing it, and knows no SIGTERM. Elsewhere a closed terminal is what nohup is for.
+      const signals = isWindows ? (["SIGINT", "SIGBREAK", "SIGHUP"] as const) : (["SIGINT", "SIGTERM"] as const);
       for (const signal of signals) process.once(signal, take);
       return () => {
         for (const signal of signals) process.off(signal, take);

@@ -30,7 +30,8 @@ export function realFile(path: string): string {
 
 function existing(path: string): string | null {
   try {
-    return realpathSync(path);
+    // The system's own: where letters large and small are one name (Windows, macOS), it gives the one that the file has.
+    return realpathSync.native(path);
   } catch {
     // It does not exist yet, or may not be looked at: then the path is as good a name as any.
     return null;

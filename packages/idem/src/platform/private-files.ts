@@ -120,9 +120,13 @@ export function copyPrivate(from: string, to: string): void {
   }
 }
 
-/** What was written to a file, or named in a folder, is on the disk when this returns. */
+/**
+ * What was written to a file, or named in a folder, is on the disk when this returns. Windows flushes only what may be written, and opens no folder: its file
+ * system keeps names in a log of its own.
+ */
 export function syncPath(path: string): void {
-  const handle = openSync(path, "r");
+  if (isWindows && statSync(path).isDirectory()) return;
+  const handle = openSync(path, isWindows ? "r+" : "r");
   try {
     fsyncSync(handle);
   } finally {

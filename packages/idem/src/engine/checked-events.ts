@@ -20,6 +20,17 @@ export interface KnownOfEvents {
   readonly byHand?: ByHand | undefined;
 }
 
+/** Each by the rules for events, all before any is sent on: for a sender whose events are stored elsewhere, under ids that are given there. */
+export function eventsToSend(given: readonly unknown[], now: number, place = placeOf): readonly NewEvent[] {
+  const facts = { eventId: "", now, windowMs: 0, sourceRunId: null, allowReserved: false };
+  refuseTooMany(given);
+  return given.map((input, i) => acceptEvent(input, place(i, given.length), facts, limits));
+}
+
+function refuseTooMany({ length: count }: readonly unknown[]): void {
+  if (count > limits.eventsPerCallMax) throw errors.EVENT_BATCH_TOO_LARGE({ count, max: limits.eventsPerCallMax });
+}
+
 export async function checkedEvents(
   inputs: readonly unknown[],
   windowMs: number,
@@ -28,9 +39,7 @@ export async function checkedEvents(
   ports: { readonly check: CheckEvents; readonly now: () => number; readonly newId: () => string },
 ): Promise<readonly NewEvent[]> {
   const given = await outgoingEvents(inputs, middleware, ports.check);
-  if (given.length > limits.eventsPerCallMax) {
-    throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
-  }
+  refuseTooMany(given);
   const now = ports.now();
   return given.map((input, i) =>
     acceptEvent(

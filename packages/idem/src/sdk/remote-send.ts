@@ -1,11 +1,9 @@
 // send() of a client whose store is at a server: events are checked here as they would be there, then posted together.
-import { limits } from "../engine/limits.ts";
+import { eventsToSend } from "../engine/checked-events.ts";
 import { type CheckEvents, outgoingEvents } from "../engine/outgoing-events.ts";
 import type { Middleware } from "../execute/function-code.ts";
-import { acceptEvent } from "../ingest/accept-events.ts";
 import { type EventIdScope, webhookScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
-import { placeOf } from "../model/event.ts";
 import { decisionsHeader, deliveryHeader, sourceRunHeader, windowHeader, writeEvent } from "../protocol/app-event.ts";
 import type { PublicDecision } from "./public-types.ts";
 import type { RemoteServer } from "./remote-server.ts";
@@ -30,15 +28,9 @@ export interface RemoteSend {
 
 export async function sendToServer(server: RemoteServer, send: RemoteSend): Promise<SendResult> {
   const given = await outgoingEvents(send.events, send.middleware, send.check);
-  if (given.length > limits.eventsPerCallMax) {
-    throw errors.EVENT_BATCH_TOO_LARGE({ count: given.length, max: limits.eventsPerCallMax });
-  }
   if (given.length === 0) return { ids: [], decisions: [], unmatched: true };
-  const place = send.place ?? placeOf;
-  const texts = given.map((input, i) => {
-    const facts = { eventId: "", now: send.now, windowMs: 0, sourceRunId: null, allowReserved: false };
-    const event = acceptEvent(input, place(i, given.length), facts, limits);
-    const hasTs = typeof (input as { ts?: unknown }).ts === "number";
+  const texts = eventsToSend(given, send.now, send.place).map((event, i) => {
+    const hasTs = typeof (given[i] as { ts?: unknown }).ts === "number";
     const callerId = event.callerId ?? send.step?.fallbackId(i) ?? null;
     return writeEvent({ ...event, callerId, ts: hasTs ? event.ts : null });
   });

@@ -10,7 +10,7 @@ import { leaseMsOf } from "../claim/keep-lease.ts";
 import type { Adapter, SyncAdapter } from "../sql/adapter.ts";
 import { sqlOf } from "../sql/operation.ts";
 import { Dispatcher, type MessageTask } from "./dispatcher.ts";
-import { checkName, messageText, type OutboxEvent } from "./message.ts";
+import { checkKey, keyOfId, messagesOf, type OutboxEvent } from "./message.ts";
 import { type DeadMessage, doneKeptMs, dropDead, listDead, reapMessages, reviveDead } from "./messages.ts";
 import { type NewMessage, type PutMessage, putMessages } from "./put-message.ts";
 import { type EventDestination, relayTask } from "./relay-to-idem.ts";
@@ -111,18 +111,17 @@ export function createOutbox<Tx>(
       throw refuse("orderKey", "createOutbox was not told onDead: what becomes of the messages behind one that died");
     }
     if (put.dedupKey !== undefined && events.length !== 1) throw refuse("dedupKey", "it is the key of one event");
-    return events.map((event) => {
-      const text = messageText(event);
-      return {
-        id: ids.next(),
-        topic: event.name,
-        text,
-        orderKey: put.orderKey === undefined ? null : checkName(put.orderKey, "orderKey"),
-        dedupKey: put.dedupKey === undefined ? (event.id ?? null) : checkName(put.dedupKey, "dedupKey"),
-        onDead: put.orderKey === undefined ? null : onDead,
-        notBefore: put.notBefore === undefined ? null : parseInstant(put.notBefore, "notBefore"),
-      };
-    });
+    const orderKey = put.orderKey === undefined ? null : checkKey(put.orderKey, "orderKey");
+    const dedupKey = put.dedupKey === undefined ? null : checkKey(put.dedupKey, "dedupKey");
+    return messagesOf(events, platform.wallMs()).map(({ event: { name, callerId }, text }) => ({
+      id: ids.next(),
+      topic: name,
+      text,
+      orderKey,
+      dedupKey: dedupKey ?? (callerId === null ? null : keyOfId(callerId)),
+      onDead: orderKey === null ? null : onDead,
+      notBefore: put.notBefore === undefined ? null : parseInstant(put.notBefore, "notBefore"),
+    }));
   };
   const listOf = (events: OutboxEvent | readonly OutboxEvent[]): readonly OutboxEvent[] =>
     Array.isArray(events) ? events : [events as OutboxEvent];

@@ -1,20 +1,15 @@
 // What is put into an outbox and what comes out of it.
+import { createHash } from "node:crypto";
+import { eventsToSend } from "../../engine/checked-events.ts";
 import { errors } from "../../model/errors.ts";
 import { toJson } from "../../model/json.ts";
+import type { SentEvent } from "../../sdk/event-types.ts";
+import type { NewEvent } from "../../store/ingest.ts";
 import type { Row } from "../sql/operation.ts";
 import { numberOf } from "../sql/operation.ts";
 
-/** As `idem.send` takes it. Its name is the message's topic. */
-export interface OutboxEvent {
-  readonly name: string;
-  readonly data?: unknown;
-  /** Yours, where there is one: what Idem knows the event by, and the message's dedup key unless another is given. */
-  readonly id?: string;
-  readonly ts?: number;
-  readonly v?: string;
-  readonly user?: unknown;
-  readonly meta?: unknown;
-}
+/** As `idem.send` takes it. Its name is the message's topic; its id, where it has one, the message's dedup key unless another is given. */
+export type OutboxEvent = SentEvent<string, unknown>;
 
 export interface OutboxMessage {
   /** The same on every try: the key to give to the destination, and the id for the consumer's inbox. */
@@ -34,25 +29,22 @@ export interface TakenMessage extends OutboxMessage {
   readonly triedForMs: number;
 }
 
-// A name, a key: longer ones are data that went to the wrong place. PostgreSQL's index takes 2,700 bytes.
-const nameLengthMax = 512;
+// A longer key is data that went to the wrong place. PostgreSQL's index takes 2,700 bytes.
+const keyLengthMax = 512;
 
-// A row is read, sent and kept whole. What is larger belongs in a file whose address is sent.
-const messageBytesMax = 1024 * 1024;
-
-export function checkName(value: unknown, option: string): string {
-  if (typeof value === "string" && value !== "" && value.length <= nameLengthMax) return value;
-  const why = `it must be a text of 1 to ${nameLengthMax} characters`;
+export function checkKey(value: unknown, option: string): string {
+  if (typeof value === "string" && value !== "" && value.length <= keyLengthMax) return value;
+  const why = `it must be a text of 1 to ${keyLengthMax} characters`;
   throw errors.TOOLKIT_OPTION_INVALID({ call: "outbox.send", option, why });
 }
 
-export function messageText(event: OutboxEvent): string {
-  const where = `Event "${checkName(event?.name, "name")}"`;
-  if (event.id !== undefined) checkName(event.id, "id");
-  const text = toJson(event, where);
-  const bytes = Buffer.byteLength(text);
-  if (bytes > messageBytesMax) throw errors.EVENT_TOO_LARGE({ where, bytes, max: messageBytesMax });
-  return text;
+/** An event's id may be longer than a key. */
+export const keyOfId = (id: string): string =>
+  id.length <= keyLengthMax ? id : `sha256:${createHash("sha256").update(id).digest("hex")}`;
+
+/** By the rules of `idem.send`: what it would refuse is refused while the transaction can still be undone. */
+export function messagesOf(events: readonly OutboxEvent[], now: number): { event: NewEvent; text: string }[] {
+  return eventsToSend(events, now).map((event, i) => ({ event, text: toJson(events[i], `Event "${event.name}"`) }));
 }
 
 export function takenOf(row: Row): TakenMessage {

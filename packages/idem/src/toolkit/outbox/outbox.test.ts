@@ -263,6 +263,47 @@ eachDatabase((open, dialect) => {
     await expect(sending).rejects.toMatchObject({ code: "TOOLKIT_OPTION_INVALID" });
   });
 
+  test("it takes the events that idem.send takes, and refuses the others in the same words, before anything commits", async () => {
+    const db = await open();
+    const { send } = outboxOn(db.adapter);
+    const { idem } = testIdem();
+    const wrong: unknown[] = [
+      "order/placed",
+      { data: {} },
+      { name: "" },
+      { name: "idem/placed" },
+      { name: "order/*" },
+      { name: "order/placed", data: [1] },
+      { name: "order/placed", ts: 1_700_000_000 },
+      { name: "order/placed", v: 2 },
+      { name: "order/placed", id: "" },
+      { name: "order/placed", data: { text: "x".repeat(600_000) } },
+    ];
+    const saidOf = (sent: Promise<unknown>) =>
+      sent.then(
+        () => "taken",
+        (error: Error) => error.message,
+      );
+    for (const event of wrong) {
+      const said = await saidOf(idem.send(event as never));
+      expect(said).not.toBe("taken");
+      expect(await saidOf(send(event as never))).toBe(said);
+    }
+    expect(await db.rows("select id from idem_outbox")).toEqual([]);
+    const full = {
+      name: "n".repeat(256),
+      id: "\u{1f4e6}".repeat(512),
+      ts: Date.UTC(2031, 0),
+      v: "1",
+      user: {},
+      meta: 1,
+    };
+    await idem.send(full);
+    const { id } = await send(full);
+    expect(await send(full)).toEqual({ added: false, id });
+    await idem.stop();
+  });
+
   describe("into Idem", () => {
     test("a relay that dies between sending and noting it sends nothing twice and loses nothing", async () => {
       const db = await open();

@@ -104,6 +104,7 @@ describe("rooms", () => {
       "store contract",
     ],
     server: [
+      "mcp",
       "server",
       "stories",
       "toolkit",
@@ -151,9 +152,11 @@ describe("rooms", () => {
       "store contract",
       "store plugs",
     ],
+    mcp: ["mcp", "model"],
     harness: ["harness", "cli", "verify", "toolkit", "sdk", "model", "platform"],
     cli: [
       "cli",
+      "mcp",
       "verify",
       "stories",
       "server",

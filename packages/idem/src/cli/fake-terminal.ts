@@ -34,6 +34,9 @@ export function fakeTerminal(options: {
     err: { write: keep("err"), isTerminal: false, columns: null },
     env: (name) => options.env?.[name],
     readInput: async () => options.input ?? "",
+    lines: async function* () {
+      yield* (options.input ?? "").split("\n").filter((line) => line !== "");
+    },
     onInterrupt: (take) => {
       interrupt = take;
       return () => {

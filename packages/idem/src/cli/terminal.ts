@@ -15,6 +15,8 @@ export interface Io {
   readonly out: Stream;
   readonly err: Stream;
   readInput(): Promise<string>;
+  /** Lines of standard input as they come, until it ends. */
+  lines(): AsyncIterable<string>;
   env(name: string): string | undefined;
   readonly cwd: string;
   readonly platform: Platform;
@@ -47,6 +49,20 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
+/** One that is too long ends the input: nobody knows where the next one begins. */
+async function* lines(): AsyncIterable<string> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of process.stdin) {
+    rest = Buffer.concat([rest, chunk as Buffer]);
+    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+      const line = rest.subarray(0, end).toString("utf8").trim();
+      rest = rest.subarray(end + 1);
+      if (line !== "") yield line;
+    }
+    if (rest.length > inputBytesMax) throw new Error(`a line of standard input is longer than ${inputBytesMax} bytes`);
+  }
+}
+
 /** The real one. */
 export function terminal(): Io {
   // `idem runs | head` closes the pipe early; that is no failure.
@@ -57,6 +73,7 @@ export function terminal(): Io {
     out: stream(process.stdout),
     err: stream(process.stderr),
     readInput,
+    lines,
     env: (name) => process.env[name],
     cwd: process.cwd(),
     platform: nodePlatform,

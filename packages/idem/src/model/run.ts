@@ -6,6 +6,7 @@ export type EndState = "completed" | "failed" | "cancelled";
 export const openStates = ["queued", "running", "waiting", "parked"] as const;
 export type OpenState = (typeof openStates)[number];
 export type RunState = OpenState | EndState;
+export const runStates = [...openStates, "completed", "failed", "cancelled"] as const satisfies readonly RunState[];
 
 /** Among what a person put in place of something: the event's data. No step has this id. */
 export const dataInput = "";

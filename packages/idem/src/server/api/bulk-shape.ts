@@ -1,9 +1,9 @@
 // Bulk work as /api shows and takes it.
 import { z } from "zod";
 import { bulkActions, leftOutReasons } from "../../engine/bulk/left-out.ts";
+import { runStates } from "../../model/run.ts";
 import type { BulkProgress } from "../bulk-work.ts";
 import { instantText } from "../read-input.ts";
-import { runStates } from "./run-shape.ts";
 
 // As many as somebody ticks by hand; more than that is a filter.
 const runsNamedMax = 500;

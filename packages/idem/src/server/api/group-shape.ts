@@ -1,7 +1,8 @@
 // Groups of runs as /api shows them: one window of one key, what ran in it, and how many were answered instead of run.
 import { z } from "zod";
+import { runStates } from "../../model/run.ts";
 import { placesInGroup } from "../groups/judge-group.ts";
-import { previewStepText, previewText, runStates } from "./run-shape.ts";
+import { previewStepText, previewText } from "./run-shape.ts";
 
 export const groupedRun = z.object({
   id: z.string(),

@@ -1,6 +1,6 @@
 // Runs and their timelines as /api shows them.
 import { z } from "zod";
-import { openStates, parkedKinds, type Run } from "../../model/run.ts";
+import { parkedKinds, type Run, runStates } from "../../model/run.ts";
 import { stepKinds } from "../../model/step.ts";
 import { lostInput } from "../../model/step-input.ts";
 import { readError, type SerializedError } from "../../model/user-errors.ts";
@@ -12,8 +12,6 @@ import { previewChars, type RunSummary } from "../../store/reads.ts";
 import type { StepGiven } from "../../store/steps.ts";
 import type { Preview } from "./open-previews.ts";
 import { errorSchema, type PayloadBudget, payloadSchema } from "./payloads.ts";
-
-export const runStates = [...openStates, "completed", "failed", "cancelled"] as const;
 
 export const previewText =
   "The first characters of its output or error, as JSON text; in a list, of an open run: of what its code made last";

@@ -1,5 +1,6 @@
 // Stories as /api shows them (stories/story.ts).
 import { z } from "zod";
+import { runStates } from "../../model/run.ts";
 import {
   deeds,
   factKinds,
@@ -10,7 +11,6 @@ import {
   subjectKinds,
   tones,
 } from "../../stories/story.ts";
-import { runStates } from "./run-shape.ts";
 
 const subject = z.object({
   as: z.enum(subjectKinds),

@@ -56,6 +56,7 @@ import { previewRerun, rerunRun } from "./api/rerun-run.ts";
 import { sendEvents } from "./api/send-events.ts";
 import { sendSignal } from "./api/send-signal.ts";
 import { readSession, signIn, signOut } from "./api/session.ts";
+import { speakMcp } from "./api/speak-mcp.ts";
 
 export const apiRoutes = [
   // -- apps
@@ -78,6 +79,8 @@ export const apiRoutes = [
   releaseEvent,
   dropEvent,
   sendSignal,
+  // -- agents and editors
+  speakMcp,
   // -- why
   explainSubject,
   // -- functions

@@ -1,9 +1,9 @@
 // POST /api/runs/:run/cancel: after the answer no new attempt of the run starts.
 import { z } from "zod";
 import { errors } from "../../../model/errors.ts";
+import { runStates } from "../../../model/run.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { reasonField } from "../../api/reason.ts";
-import { runStates } from "../../api/run-shape.ts";
 
 export const cancelRun = apiRoute({
   method: "POST",

@@ -1,6 +1,7 @@
 // GET /api/groups: what ran, one line per key: runs that share a window, doubled ones first.
 import { z } from "zod";
 import { errors } from "../../../model/errors.ts";
+import { runStates } from "../../../model/run.ts";
 import { functionKeyOf } from "../../../observe/function-key.ts";
 import { knownFunctions } from "../../../radar/functions-known.ts";
 import { apiRoute } from "../../api/api-route.ts";
@@ -8,7 +9,6 @@ import { eventGroup, eventGroups } from "../../api/event-groups.ts";
 import { functionGroup, functionGroups } from "../../api/function-groups.ts";
 import { groupItem } from "../../api/group-shape.ts";
 import { beforeField, boundsOf, nextField, pageWork, partialField } from "../../api/paging.ts";
-import { runStates } from "../../api/run-shape.ts";
 import { tellTotals, totalsItem, totalsRange } from "../../api/totals-shape.ts";
 import { type GroupReading, gatherGroups } from "../../groups/gather-groups.ts";
 import { type GroupFilter, groupPage } from "../../groups/group-page.ts";

@@ -1,11 +1,12 @@
 // GET /api/runs: runs, newest first, without payloads.
 import { z } from "zod";
 import { errors } from "../../../model/errors.ts";
+import { runStates } from "../../../model/run.ts";
 import { functionKeyOf } from "../../../observe/function-key.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { openPreviews } from "../../api/open-previews.ts";
 import { boundsOf, nextField, pageFields, partialField } from "../../api/paging.ts";
-import { runItem, runItemOf, runStates } from "../../api/run-shape.ts";
+import { runItem, runItemOf } from "../../api/run-shape.ts";
 
 export const listRuns = apiRoute({
   method: "GET",

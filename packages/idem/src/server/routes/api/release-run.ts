@@ -1,9 +1,9 @@
 // POST /api/runs/:run/release: a person lets a parked run go on where it was.
 import { z } from "zod";
 import { errors } from "../../../model/errors.ts";
+import { runStates } from "../../../model/run.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { reasonField } from "../../api/reason.ts";
-import { runStates } from "../../api/run-shape.ts";
 
 export const releaseRun = apiRoute({
   method: "POST",

@@ -1,10 +1,10 @@
 // A run among others: who asked for it, and which runs it asked for itself.
 import { z } from "zod";
+import { runStates } from "../../model/run.ts";
 import { invokedRun } from "../../model/wait.ts";
 import type { RunMemo } from "../../store/leases.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import type { StepGiven } from "../../store/steps.ts";
-import { runStates } from "./run-shape.ts";
 
 // A run may invoke a thousand; whoever wants all of them has the steps.
 const childrenShown = 50;

@@ -23,6 +23,12 @@ describe("durability", () => {
     }
   });
 
+  test("commits and checkpoints are synced through the disk's own memory where the system tells the two apart (macOS)", () => {
+    const connection = new Connection(join(folder, "a.db"), { readonly: false });
+    expect(["fullfsync", "checkpoint_fullfsync"].map((name) => connection.pragma(name))).toEqual([1, 1]);
+    connection.close();
+  });
+
   test("a database that cannot keep a write-ahead log is refused, not used with less", () => {
     // An unnamed database lives in a temporary file that SQLite deletes itself: it has no log to sync.
     expect(() => new Connection("", { readonly: false })).toThrow(/STORE_NOT_DURABLE/);

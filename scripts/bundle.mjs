@@ -10,7 +10,7 @@ import { rolldown } from "rolldown";
 const programs = {
   main: ["index"],
   // Loaded when a store is opened.
-  engine: ["engine/engine", "store/sqlite/thread-store"],
+  engine: ["engine/engine"],
   thread: ["store/sqlite/thread"],
   serve: ["serve", "node", "express", "fastify", "hono", "next"],
   toolkit: ["sql", "http", "webhooks", "toolkit", "serverless"],

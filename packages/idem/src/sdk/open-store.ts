@@ -9,7 +9,7 @@ import { prepareFolder } from "../platform/private-files.ts";
 import { withoutPassword } from "../store/postgres/address.ts";
 import type { Pg } from "../store/postgres/sessions.ts";
 import { openingFault } from "../store/sqlite/opening-fault.ts";
-import type { ThreadStoreOptions } from "../store/sqlite/thread-store.ts";
+import { openThreadStore, type ThreadStoreOptions } from "../store/sqlite/thread-store.ts";
 import type { Store } from "../store/store.ts";
 import { sealingOf, sealStore } from "./sealed-store.ts";
 
@@ -27,7 +27,8 @@ export async function openStore(
   platform: Platform,
   watch: Pick<ThreadStoreOptions, "onCommit" | "onTrouble"> = {},
 ): Promise<OpenedStore> {
-  // Each kind is loaded when it is wanted: an app whose store is at a server brings no native module along.
+  // Each kind is loaded when it is wanted, and SQLite itself in its thread: an app whose store is at a server brings no native module along. The thread is started before
+  // anything is awaited: whoever opens a store loads the rest meanwhile.
   if (address === "memory:") {
     const { MemoryStore } = await import("../store/memory/store.ts");
     return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs, file: null };
@@ -60,7 +61,6 @@ export async function openStore(
       throw openingFault(error, path, lookAtPath(path));
     }
   }
-  const { openThreadStore } = await import("../store/sqlite/thread-store.ts");
   try {
     prepareFolder(path);
   } catch (error) {

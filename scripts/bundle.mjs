@@ -1,6 +1,6 @@
 // What is published of the compiled modules: a file for each entry point, which is what people import or a thread is started with, and few files that these share
 // (`parts`). A program loads three of them where it loaded 362 modules. No module is in two files, whichever entries are loaded: classes are compared, and a store
-// has one lock. docs/decisions/0041-parts-instead-of-modules.md.
+// has one lock. docs/decisions/0042-parts-instead-of-modules.md.
 import { readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join, relative, sep } from "node:path";

@@ -41,7 +41,7 @@ export function runPorts(
   const runId = job.memo.run.id;
   return {
     dispatch: { jobId: job.jobId, generation: job.fence },
-    takesReports: options.store.shared === null,
+    reportsElsewhere: options.store.shared !== null,
     room,
     plans: worker.plans,
     now: () => time.now(),

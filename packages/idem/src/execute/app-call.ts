@@ -12,14 +12,14 @@ type Answer = Exclude<CallReply, { kind: "not-the-app" }>;
 
 export class AppCall {
   private readonly eventJsons: readonly string[];
-  private readonly functionId: string | null;
+  private readonly functionId: string;
   /** Which the app speaks; it says so with its first answer. */
   private version = -1;
 
   constructor(private readonly run: RemoteRun) {
     this.eventJsons = run.events.map((event) => JSON.stringify({ user: {}, ...event }));
     const { env, fn } = run.destination;
-    this.functionId = run.ports.takesReports === false ? null : functionUuid(env, fn);
+    this.functionId = functionUuid(env, fn);
   }
 
   /** `target` null asks for whatever comes next; `attempt` is counted from 0. */

@@ -94,6 +94,8 @@ class RemotePass {
         this.app.ask(null, pass.memo.recorded, this.attemptOf(attempt), this.isPlanOnly),
       );
       if (reply === null) return never();
+      if (this.run.ports.reportsElsewhere === true) await pass.collect();
+      if (pass.isOver) return never();
       if (reply.kind === "returned") return JSON.parse(reply.json);
       if (reply.kind === "threw") throw new RemoteError(reply.error, reply.isFinal, reply.retryAfter);
       if (reply.kind === "stale") {
@@ -308,8 +310,13 @@ class RemotePass {
   }
 }
 
+/** What a memo knows of steps that were not recorded yet. */
+export type KnownOfSteps = Pick<Memo, "divergedName" | "inputOf"> & {
+  failures(stepId: string): { readonly count: number } | null;
+};
+
 /** What ops report as done, as steps to record. */
-export function stepsDone(ops: readonly WireOp[], pass: Pass, now: number): NewStep[] {
+export function stepsDone(ops: readonly WireOp[], memo: KnownOfSteps, now: number): NewStep[] {
   return ops.flatMap((op): NewStep[] => {
     if (op.op !== "ran" && op.op !== "defer" && op.op !== "defer-abort") return [];
     const { stepId, repeat } = op;
@@ -317,14 +324,14 @@ export function stepsDone(ops: readonly WireOp[], pass: Pass, now: number): NewS
       {
         stepId,
         // An app that noticed that its code diverged knows recorded steps by their ids alone.
-        name: pass.memo.divergedName(stepId) ?? op.name,
+        name: memo.divergedName(stepId) ?? op.name,
         repeat,
         kind: op.op === "ran" ? op.kind : op.op,
         outcome: { kind: "value", json: op.op === "defer-abort" ? JSON.stringify({ target: op.target }) : op.json },
-        attempt: (pass.memo.failures(stepId)?.count ?? 0) + 1,
+        attempt: (memo.failures(stepId)?.count ?? 0) + 1,
         startedAt: op.op === "ran" ? Math.min(op.startedAt ?? now, now) : now,
         endedAt: now,
-        input: pass.memo.inputOf(stepId, op.op === "ran" ? op.input : null),
+        input: memo.inputOf(stepId, op.op === "ran" ? op.input : null),
       },
     ];
   });
@@ -332,7 +339,7 @@ export function stepsDone(ops: readonly WireOp[], pass: Pass, now: number): NewS
 
 /** A value that is too large becomes its step's failure. False when the pass is over. */
 async function recordDone(ops: readonly WireOp[], pass: Pass, now: number): Promise<boolean> {
-  const fresh = stepsDone(ops, pass, now).filter(({ stepId }) => pass.memo.get(stepId) === undefined);
+  const fresh = stepsDone(ops, pass.memo, now).filter(({ stepId }) => pass.memo.get(stepId) === undefined);
   if (fresh.length > 0) await pass.record(fresh.map((step) => pass.fitting(step)));
   return !pass.isOver;
 }

@@ -13,16 +13,13 @@ import type { NewEvent } from "../store/ingest.ts";
 const defersMax = 20;
 
 /** Throws when a run would put off more than it may. */
-export function checkDefers(
-  runId: string,
-  recorded: readonly Pick<Step, "kind">[],
-  coming: readonly { kind: string }[],
-): void {
-  const isDefer = ({ kind }: { readonly kind: string }) => kind === "defer";
-  if (recorded.filter(isDefer).length + coming.filter(isDefer).length > defersMax) {
+export function checkDefers(runId: string, recordedCount: number, coming: readonly { kind: string }[]): void {
+  if (recordedCount + coming.filter(isDefer).length > defersMax) {
     throw errors.RUN_TOO_MANY_DEFERS({ runId, max: defersMax });
   }
 }
+
+export const isDefer = ({ kind }: { readonly kind: string }): boolean => kind === "defer";
 
 export function deferredEvents(
   steps: readonly Step[],

@@ -18,7 +18,7 @@ import type { NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
 import { type Attempted, checkSize, failed, type PassLimits, succeeded } from "./attempt-step.ts";
 import { attemptTransaction } from "./attempt-transaction.ts";
-import { checkDefers } from "./deferred.ts";
+import { checkDefers, isDefer } from "./deferred.ts";
 import { divergenceSteps } from "./known-step.ts";
 import type { Memo } from "./memo.ts";
 import type { Op, OpIds, Ran, Work } from "./operation.ts";
@@ -251,7 +251,7 @@ export class Pass {
     if (this.memo.size + steps.length > this.limits.stepsMax) {
       throw errors.RUN_TOO_MANY_STEPS({ runId: this.runId, max: this.limits.stepsMax });
     }
-    if (steps.some(({ kind }) => kind === "defer")) checkDefers(this.runId, this.memo.recorded, steps);
+    if (steps.some(isDefer)) checkDefers(this.runId, this.memo.recorded.filter(isDefer).length, steps);
     let bytes = 0;
     for (const step of steps) {
       checkSize(
@@ -292,6 +292,11 @@ export class Pass {
   poke(): void {
     if (this.isOver || this.suspension.isUnderWay || this.ending) return;
     void this.commits.commit({ next: { kind: "continue", collect: true } });
+  }
+
+  /** The same, and what is there is taken in once it resolves. */
+  async collect(): Promise<void> {
+    if (!this.isOver) await this.commits.commit({ next: { kind: "continue", collect: true } });
   }
 
   /** No new attempt starts until the gate opens; a cancel that is being committed holds it. */

@@ -110,11 +110,8 @@ export interface EffectStore {
 export interface RunPorts {
   /** What this lease is known by to code in another process: the job and its fence. */
   readonly dispatch: { readonly jobId: string; readonly generation: number };
-  /**
-   * False where what an app reports while it is called would reach other nodes, which cannot take it: then it goes step by step, and
-   * every outcome is an answer. Absent where there is only one node.
-   */
-  readonly takesReports?: boolean;
+  /** What an app reports while it is called may be recorded by other nodes: once it answers, it is looked for. Absent for only one node. */
+  readonly reportsElsewhere?: boolean;
   /** Absent where one run is executed alone. */
   readonly room?: RunRoom;
   /** Whether lines of the code's logger are kept with the run; absent where nobody takes them. */

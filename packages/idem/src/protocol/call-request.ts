@@ -53,7 +53,7 @@ export function writeCallRequest(call: CallRequest): string {
     step_id: call.stepId,
     attempt: call.attempt,
     max_attempts: call.maxAttempts,
-    qi_id: call.jobId,
+    qi_id: queueItemOf(call),
     request_id: call.requestId,
     generation_id: call.generation,
     job_id: call.jobId,
@@ -78,3 +78,13 @@ function hasPendingInput({ steps, inputs }: CallRequest): boolean {
 const charsOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
 const abortedDefer = ({ outcome }: RecordedStep): string => String(JSON.parse(outcome.json)?.target ?? "");
+
+/** Every SDK says it again with its checkpoints, workers that connect as well, which say no generation. */
+const queueItemOf = ({ jobId, generation }: CallRequest): string => `${jobId}:${generation}`;
+
+/** The fence of the lease a checkpoint's call was made under; null when it does not say. */
+export function generationOf({ generation_id: said, qi_id: item }: Readonly<Record<string, unknown>>): number | null {
+  if (typeof said === "number") return said;
+  const [, fence] = /:(\d{1,15})$/.exec(typeof item === "string" ? item : "") ?? [];
+  return fence === undefined ? null : Number(fence);
+}

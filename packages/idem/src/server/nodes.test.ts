@@ -1,8 +1,9 @@
 // Whole servers over one store, as nodes: what each answers, and what becomes of a request that reached the wrong one.
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Inngest } from "inngest";
+import { createDefer } from "inngest/experimental";
 import { serve } from "inngest/node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
@@ -37,7 +38,11 @@ async function shop(origin: string, entered: string[], steps: readonly string[])
     for (const id of steps) await step.run(id, () => entered.push(id));
     return "paid";
   });
-  const server = createServer(serve({ client: inngest, functions: [pay] }));
+  return listening(serve({ client: inngest, functions: [pay] }));
+}
+
+async function listening(handler: RequestListener): Promise<string> {
+  const server = createServer(handler);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
@@ -59,7 +64,7 @@ async function sendOrder(server: TestServer): Promise<string> {
 const endOf = (server: TestServer, runId: string) => runsApi(() => server.world.engine("default")).wait(runId);
 
 describe("roles", () => {
-  test("an app that tells one node is executed by another, step by step, each of them once", async () => {
+  test("an app that tells one node is executed by another, each of its steps once", async () => {
     const start = cluster();
     const [api, worker] = [await start({ role: "api" }), await start({ role: "worker" })];
     const entered: string[] = [];
@@ -190,17 +195,59 @@ describe("a run that an app's handler drives through one node", () => {
 
 // ------------------------------------------------------------------------------------------------ checkpoints
 
-test("a checkpoint that reaches another node than the run's is to be tried again, and too late once the run has ended", async () => {
-  const start = cluster();
-  const [one, other] = [await start(), await start()];
-  const end = held();
-  await one.define("pack", { event: "order/paid" }, ({ step }: any) => step.run("pack", () => end.promise));
-  const runId = await sendOrder(one);
-  const checkpoint = () => other.ask(`/v1/checkpoint/${runId}/async`, post({ steps: [ran("b")], generation_id: 1 }));
-  expect(await checkpoint()).toMatchObject(refusedElsewhere);
-  end.release();
-  await endOf(other, runId);
-  expect(await checkpoint()).toMatchObject({ status: 409, json: { code: "CHECKPOINT_STALE" } });
+describe("checkpoints", () => {
+  const checkpoint = (server: TestServer, runId: string, said: object) =>
+    server.ask(`/v1/checkpoint/${runId}/async`, post({ steps: [ran("b")], ...said }));
+
+  test("are taken by any node, by the fence of the call they belong to, and refused once another call has begun", async () => {
+    const start = cluster();
+    const [one, other] = [await start(), await start({ role: "api" })];
+    const end = held();
+    await one.define("pack", { event: "order/paid" }, ({ step }: any) => step.run("pack", () => end.promise));
+    const runId = await sendOrder(one);
+    await expect.poll(() => one.store.reads.held("default", runId)).not.toBeNull();
+    const { fence } = (await one.store.reads.held("default", runId))!;
+    const named = [{ generation_id: fence }, { qi_id: `${runId}:${fence}` }];
+    for (const said of named) expect(await checkpoint(other, runId, said)).toMatchObject({ status: 200 });
+    const isStale = { status: 409, json: { code: "CHECKPOINT_STALE" } };
+    expect(await checkpoint(other, runId, { generation_id: fence - 1 })).toMatchObject(isStale);
+    const differs = { steps: [{ ...ran("b"), data: "another" }], generation_id: fence };
+    expect(await checkpoint(other, runId, differs)).toMatchObject(isStale);
+    expect(await checkpoint(other, runId, {})).toMatchObject({ status: 503 });
+    end.release();
+    await endOf(other, runId);
+    expect(await checkpoint(other, runId, { generation_id: fence })).toMatchObject(isStale);
+    const memo = await one.store.reads.runMemo("default", runId);
+    expect(memo!.steps.map(({ name }) => name).sort()).toEqual(["b", "pack"]);
+  });
+
+  test("that reach another node than the run's are in the memo of its next call: no step is entered twice", async () => {
+    const start = cluster();
+    const [one, other] = [await start(), await start({ role: "api" })];
+    const inngest = new Inngest({ id: "shop", isDev: true, baseUrl: other.origin, logger: quiet });
+    const entered: string[] = [];
+    const asked: number[] = [];
+    const pay = inngest.createFunction(
+      { id: "pay", triggers: [{ event: "order/paid" }], retries: 0 },
+      async ({ step, defer }) => {
+        asked.push(entered.length);
+        defer("later", { function: later, data: { n: 1 } });
+        for (const id of ["a", "b", "c"]) await step.run(id, () => entered.push(id));
+        await step.sleep("rest", "1s");
+        await Promise.all(["p", "q"].map((id) => step.run(id, () => entered.push(id))));
+        return entered.length;
+      },
+    );
+    const later = createDefer(inngest, { id: "later" }, (async () => void entered.push("later")) as never);
+    const url = await listening(serve({ client: inngest, functions: [pay, later] }));
+    expect(await one.ask("/api/apps", post({ url }))).toMatchObject({ status: 200 });
+    const runId = await sendOrder(one);
+    expect(await endOf(one, runId)).toMatchObject({ state: "completed", output: 5 });
+    await expect.poll(() => entered).toContain("later");
+    expect([...entered].sort()).toEqual(["a", "b", "c", "later", "p", "q"]);
+    // One call up to the sleep, as with one node.
+    expect(asked.slice(0, 2)).toEqual([0, 3]);
+  });
 });
 
 // ------------------------------------------------------------------------------------------------ bulk work

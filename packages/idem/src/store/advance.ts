@@ -53,6 +53,8 @@ export interface AdvanceInput {
   readonly jobId: string;
   readonly fence: number;
   readonly steps: readonly NewStep[];
+  /** Somebody else than the holder brings these steps, by the fence its call was made with: they are news to the holder. */
+  readonly asNews?: true;
   readonly attempts: readonly NewFailedAttempt[];
   readonly waits: readonly NewWait[];
   readonly ingest: NestedIngest | null;

@@ -64,11 +64,23 @@ export interface ClaimNow {
 /** Behind every scope that begins so: no character is above it, in the order of bytes. */
 export const afterScopes = (under: string): string => `${under}\u{10FFFF}`;
 
+export interface HeldRun {
+  readonly worker: string;
+  readonly fence: number;
+  readonly stepCount: number;
+  /** Of them: work that is put off. */
+  readonly deferCount: number;
+  /** Of their outcomes. */
+  readonly bytes: number;
+}
+
 export interface StoreReads {
   /** The store's time, by which its operations decide. */
   now(): Promise<number>;
   functions(env: string): Promise<{ registration: number; functions: readonly RegisteredFunction[] }>;
   run(env: string, runId: string): Promise<Run | null>;
+  /** Who executes the run, and what it has recorded; null when nobody does. */
+  held(env: string, runId: string): Promise<HeldRun | null>;
   runs(env: string, filter: RunFilter): Promise<readonly Run[]>;
   /** Everything a timeline shows; null when there is no such run. */
   runMemo(env: string, runId: string): Promise<RunMemo | null>;

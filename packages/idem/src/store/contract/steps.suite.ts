@@ -33,6 +33,26 @@ export function stepsSuite(open: OpenStore): void {
       expect(steps).toEqual([{ ...step, stamp: expect.any(Number), worker: "w1" }]);
     });
 
+    test("a step that another brings by the holder's fence is news to the holder, and nobody brings one without it", async () => {
+      const world = await openWorld(open);
+      await world.startLeased("r1");
+      await world.advance("r1", { steps: [newStep("own")] });
+      const { worker, fence, stepCount, deferCount, bytes } = (await world.store.reads.held(env, "r1"))!;
+      expect([worker, stepCount, deferCount, bytes > 0]).toEqual(["w1", 1, 0, true]);
+      const bring = (id: string, by: number) =>
+        world.store.advance({
+          ...{ env, worker, runId: "r1", jobId: "r1", fence: by, asNews: true, seen: 0, next: keepGoing },
+          ...{ steps: [newStep(id)], attempts: [], waits: [], ingest: null },
+        });
+      expect(await bring("brought", fence)).toMatchObject({ kind: "advanced", outcomes: [newStep("brought").outcome] });
+      expect(await bring("brought", fence)).toMatchObject({ kind: "advanced" });
+      expect(await bring("late", fence + 1)).toEqual({ kind: "fenced" });
+      const { news } = await world.advance("r1", { next: collect });
+      expect(news.map(({ stepId }) => stepId)).toEqual(["brought"]);
+      await world.advance("r1", { next: end("completed") });
+      expect(await world.store.reads.held(env, "r1")).toBeNull();
+    });
+
     test("a step of every kind is kept and read back as that", async () => {
       const world = await openWorld(open);
       await world.startLeased("r1");

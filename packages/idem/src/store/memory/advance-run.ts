@@ -21,7 +21,8 @@ export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): Adv
   if (stale !== null) return stale;
 
   saveLog(tables, input);
-  const steps = input.steps.map((step) => recordStep(tables, at, run.id, step, input.worker));
+  const by = input.asNews === true ? null : input.worker;
+  const steps = input.steps.map((step) => recordStep(tables, at, run.id, step, by));
   const isProgress = steps.some(({ recorded }) => recorded) || input.attempts.length > 0 || input.waits.length > 0;
   if (isProgress) tables.jobs.put(job.id, { ...job, lost: null, enterAt: null });
   for (const attempt of input.attempts) recordAttempt(tables, at, run.id, attempt, input.worker);

@@ -233,6 +233,15 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return due.length === 0 ? null : Math.min(...due.map((job) => job.dueAt ?? job.rank));
     },
 
+    async held(env, runId) {
+      const tables = database.env(env);
+      const job = tables.jobs.get(runId);
+      if (job === undefined || job.leasedBy === null) return null;
+      const steps = tables.stepsOf(runId);
+      const bytes = steps.reduce((sum, { outcome }) => sum + Buffer.byteLength(outcome.json), 0);
+      const deferCount = steps.filter(({ kind }) => kind === "defer").length;
+      return { worker: job.leasedBy, fence: job.fence, stepCount: steps.length, deferCount, bytes };
+    },
     async metadata(env, runId) {
       const rows = database.env(env).metadata.get(runId) ?? [];
       return [...rows].sort(by(({ stepId, kind }) => JSON.stringify([stepId, kind])));

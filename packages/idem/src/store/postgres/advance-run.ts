@@ -111,11 +111,11 @@ const lockJob = (tx: Transaction, { env, jobId, fence, worker }: AdvanceInput) =
   tx.connection.one<{ lost_workers: number }>(lockJobSql, env, jobId, fence, worker);
 
 /** The outcomes that count: a step that has one already keeps it. */
-async function recordSteps(tx: Transaction, { env, runId, worker, steps }: AdvanceInput) {
+async function recordSteps(tx: Transaction, { env, runId, worker, steps, asNews }: AdvanceInput) {
   const outcomes: Outcome[] = [];
   let isProgress = false;
   for (const step of steps) {
-    const isNew = await insertStep(tx, env, runId, worker, step);
+    const isNew = await insertStep(tx, env, runId, asNews === true ? null : worker, step);
     if (isNew) isProgress = true;
     outcomes.push(isNew ? step.outcome : (await findOutcome(tx, env, runId, step.stepId))!);
   }

@@ -54,9 +54,10 @@ const loggedSql = saveStepsSql({
 });
 
 /** One outcome to record and nothing else to do; null for anything more. */
-export function onlyStep({ steps, attempts, waits, ingest, next }: AdvanceInput): NewStep | null {
+export function onlyStep({ steps, asNews, attempts, waits, ingest, next }: AdvanceInput): NewStep | null {
   const isOnly =
     steps.length === 1 &&
+    asNews === undefined &&
     attempts.length === 0 &&
     waits.length === 0 &&
     ingest === null &&

@@ -13,6 +13,7 @@ import type { Metadata } from "../metadata.ts";
 import {
   afterScopes,
   type ClaimNow,
+  type HeldRun,
   type OpenCounts,
   type RunFilter,
   type StoreCounts,
@@ -83,6 +84,12 @@ const logBytesSql = "select log_bytes as bytes from runs where env = ? and id = 
 const logSql = "select lines from run_logs where env = ? and run_id = ?";
 const settingsSql = `
   select kind, name, value, version, changed_at as "changedAt" from settings where env = ? and kind = ? order by name`;
+const heldSql = `
+  select j.leased_by as worker, j.fence,
+         (select count(*) from steps s where s.env = j.env and s.run_id = j.id) as "stepCount",
+         (select count(*) from steps s where s.env = j.env and s.run_id = j.id and s.kind = 'defer') as "deferCount",
+         (select coalesce(sum(octet_length(s.json)), 0) from steps s where s.env = j.env and s.run_id = j.id) as bytes
+    from jobs j where j.env = ? and j.id = ? and j.leased_by is not null`;
 const metadataSql = `
   select step_id as "stepId", kind, value, changed_at as "changedAt" from metadata
    where env = ? and run_id = ? order by step_id, kind`;
@@ -223,6 +230,9 @@ export const reads: Reads = {
   *oldestDue(db, env) {
     const { now } = yield* db.instant();
     return (yield* db.find<{ at: number | null }>(db.sql.lists.oldestDue, { env, now }))[0]!.at;
+  },
+  *held(db, env, runId) {
+    return (yield* db.one<HeldRun>(heldSql, env, runId)) ?? null;
   },
   metadata: (db, env, runId) => db.all<Metadata>(metadataSql, env, runId),
   settings: (db, env, kind) => db.all<Setting>(settingsSql, env, kind),

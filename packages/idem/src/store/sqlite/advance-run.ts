@@ -108,9 +108,10 @@ function giveBack(
 }
 
 /** The hot path: one outcome to record, nothing else to do. */
-function isSaveOnly({ steps, attempts, waits, ingest, next }: AdvanceInput): boolean {
+function isSaveOnly({ steps, asNews, attempts, waits, ingest, next }: AdvanceInput): boolean {
   return (
     steps.length === 1 &&
+    asNews === undefined &&
     attempts.length === 0 &&
     waits.length === 0 &&
     ingest === null &&
@@ -129,9 +130,10 @@ function noteProgress(tx: Transaction, env: string, jobId: string): void {
 }
 
 /** The outcomes that count: a step that has one already keeps it. */
-function recordSteps(tx: Transaction, { env, runId, jobId, worker, steps }: AdvanceInput): Outcome[] {
+function recordSteps(tx: Transaction, { env, runId, jobId, worker, steps, asNews }: AdvanceInput): Outcome[] {
   return steps.map((step) => {
-    if (!insertStep(tx, env, runId, worker, step)) return findOutcome(tx, env, runId, step.stepId)!;
+    if (!insertStep(tx, env, runId, asNews === true ? null : worker, step))
+      return findOutcome(tx, env, runId, step.stepId)!;
     noteProgress(tx, env, jobId);
     return step.outcome;
   });

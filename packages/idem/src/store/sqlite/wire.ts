@@ -53,7 +53,7 @@ export function packCall(call: Call, sent: LeaseList): Flat {
     const input = call.input[0] as AdvanceInput;
     const { env, worker, runId, jobId, fence, seen, next } = input;
     const log = input.log == null ? [] : [input.log];
-    const alone = input.attempts.length === 0 && input.waits.length === 0;
+    const alone = input.attempts.length === 0 && input.waits.length === 0 && input.asNews === undefined;
     if (alone && input.ingest === null && input.steps.length === 1 && next.kind === "continue" && !next.collect) {
       const { stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, input: given } = input.steps[0]!;
       const step = [stepId, name, repeat, kind, outcome.kind, outcome.json, attempt, startedAt, endedAt, given];

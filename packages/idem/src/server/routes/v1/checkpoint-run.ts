@@ -1,5 +1,7 @@
 // POST /v1/checkpoint/:runId/async: steps an app has run, safe before it goes on (docs/reference/wire.md#checkpoints).
 import { errors } from "../../../model/errors.ts";
+import { isJsonObject } from "../../../model/json.ts";
+import { generationOf } from "../../../protocol/call-request.ts";
 import { readOps } from "../../../protocol/wire-ops.ts";
 import { json, type Route } from "../../route.ts";
 
@@ -11,12 +13,12 @@ export const checkpointRun: Route = {
   bodyBytesMax: 32 * 1024 * 1024,
   errors: "wire",
   async handle(request, world) {
-    const body = request.json() as { steps?: unknown; generation_id?: unknown; request_id?: unknown } | null;
-    if (typeof body !== "object" || body === null || !Array.isArray(body.steps)) {
+    const body = request.json();
+    if (!isJsonObject(body) || !Array.isArray(body.steps)) {
       throw errors.BODY_INVALID({ why: "a checkpoint holds a list of steps" });
     }
     const from = {
-      generation: typeof body.generation_id === "number" ? body.generation_id : null,
+      generation: generationOf(body),
       requestId: typeof body.request_id === "string" && body.request_id !== "" ? body.request_id : null,
     };
     const engine = await world.engine(request.env);

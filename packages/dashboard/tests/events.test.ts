@@ -104,12 +104,12 @@ test("a payload cannot do anything: it is shown as the text it is", async () => 
   expect(text).not.toContain("x".repeat(500));
   expect(text).toContain("Show all (4.9 KB)");
   expect(await page.locator("h2").first().innerText()).toBe("agency/<b>hostile</b>");
-  await payload.getByRole("button", { name: /200 entries/ }).click();
+  await payload.getByRole("button", { name: /195 more/ }).click();
   await expect.poll(() => payload.innerText()).toContain("(200 in all)");
   expect(await page.evaluate(() => (window as any).hacked)).toBeUndefined();
   expect(page.troubles).toEqual([]);
   await page.goto(`${world.origin}/events/${deep.ids[0]}`);
-  await expect.poll(() => page.locator(".payload").innerText()).toContain("1 entry");
+  await expect.poll(() => page.locator(".payload").innerText()).toContain("[ … ]");
 });
 
 test("resending asks first, says that the id is new, and leads to the new event", async () => {

@@ -161,6 +161,20 @@ describe("one run", () => {
       Array(2).fill("So far, by step create-stripe-draft: in_1RPq8xn"),
     );
     expect(new Set(made).size).toBe(2);
+    // A value of the input leads to the runs that have the same.
+    const input = page.getByRole("region", { name: "Input" });
+    expect(
+      await input.getByRole("link", { name: "Runs where event.data.placementId == 48213" }).getAttribute("href"),
+    ).toBe("/runs?cel=event.data.placementId+%3D%3D+48213");
+    await input.getByRole("button", { name: "Raw" }).click();
+    expect(await input.locator("pre").textContent()).toBe(
+      '{"placementId":48213,"eventType":"UPDATED","clientId":118,"rate":92.5}',
+    );
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      input.getByRole("link", { name: "Download" }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toMatch(/^event-.*\.json$/);
     await panel.getByRole("link", { name: "Input" }).click();
     await panel.getByText("It was asked for this.").waitFor();
     await expect.poll(() => panel.locator(".payload").textContent()).toContain("placement-48213");
@@ -257,6 +271,7 @@ describe("one run", () => {
     await field.fill('{"order":7,"price":11}');
     await dialog.getByText("The data gives the same key, 7.").waitFor();
     await dialog.getByText(/2 steps hand on the same destination keys as the first time/).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
     await start.click();
     await page.getByText("with other data than its event has").waitFor();
     const rerun = new URL(page.url()).pathname.split("/").at(-1)!;
@@ -309,6 +324,7 @@ describe("one run", () => {
     // What it waits for is said, and can be sent from here.
     await page.getByRole("heading", { name: "Waits for event invoice/approved" }).waitFor();
     await page.getByRole("button", { name: "Send this event" }).click();
+    expect(await axeFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Send the event" }).click();
     await page.getByRole("region", { name: "Output" }).waitFor({ timeout: 15_000 });
     // The selected step stays selected.
@@ -341,7 +357,7 @@ describe("one run", () => {
     expect(await fact("Code")).toMatch(/, as it is now$/);
     const [history] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("link", { name: "download" }).click(),
+      page.getByRole("link", { name: "download", exact: true }).click(),
     ]);
     expect(history.suggestedFilename()).toBe(`run-${runId}.json`);
     const names = () => page.locator(".waterfall > .row > .label .name").allTextContents();
@@ -409,7 +425,10 @@ describe("one run", () => {
     await page.getByRole("complementary", { name: "Step index-shard-266" }).waitFor();
     await page.getByRole("link", { name: "index-shard-266" }).waitFor();
     await page.keyboard.press("s");
-    await page.getByRole("button", { name: /like these, 1 to \d+/ }).waitFor();
+    await page
+      .getByRole("button", { name: /like these/ })
+      .first()
+      .waitFor();
     await page.getByRole("searchbox", { name: "Find a step" }).fill("shard-29");
     await expect.poll(async () => (await names()).length).toBe(11);
     // As a table they are drawn no more than as bars.
@@ -437,6 +456,8 @@ describe("hostile payloads", () => {
     await tree.getByText("9007199254740993").waitFor();
     expect(await tree.textContent()).toContain(script);
     expect(await tree.textContent()).toContain("‹U+202E›");
+    await page.locator(".step-panel").getByRole("searchbox", { name: "Find in this payload" }).fill("9007199");
+    await expect.poll(() => tree.locator(".name").allTextContents()).toEqual(["big"]);
     await page.getByRole("link", { name: "as-large-as-may-be" }).click();
     await page.locator(".step-panel").getByText("The first 64 KB of 4 MB").waitFor();
     expect((await page.locator(".step-panel pre").textContent())!.length).toBeLessThan(70_000);

@@ -1,29 +1,28 @@
-// A payload, as text and only as text. It is shown from what is stored, never from numbers that were read and written again.
+// A payload, as text and only as text: a tree that can be searched, or as it is stored. It is shown from what is stored, never from numbers
+// that were read and written again.
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { getBeginning, getText, urlOf } from "../api/client.ts";
 import { say } from "../frame/messages.ts";
 import { Button } from "./button.tsx";
 import { copyText } from "./copy.tsx";
 import { ErrorPart } from "./error-part.tsx";
+import { FilterText } from "./field.tsx";
 import { Icon } from "./icon.tsx";
-import { entriesOf, type JsonSlice, sliceAt, stringOf } from "./json-text.ts";
+import { findInJson } from "./json-find.ts";
+import { sliceAt } from "./json-text.ts";
+import { FoundList, Value } from "./payload-tree.tsx";
+import { sizeWords } from "./size-words.ts";
 import { Skeleton } from "./skeleton.tsx";
-import { visibleBlock, visibleText } from "./visible-text.ts";
+import { visibleBlock } from "./visible-text.ts";
 import "./payload.css";
 
 // What a browser draws without a pause; beyond it only the beginning is shown.
 const treeBytesMax = 1024 * 1024;
 const beginningBytes = 64 * 1024;
-const stringCharsShown = 400;
-const entriesShown = 50;
-const entriesMore = 1_000;
-
-export function sizeWords(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 * 1024) return `${Number((bytes / 1024).toFixed(1))} KB`;
-  return `${Number((bytes / 1024 / 1024).toFixed(1))} MB`;
-}
+// What is read at a glance needs no search.
+const searchedCharsMin = 300;
+const foundShown = 50;
 
 interface StoredPayloadProps {
   /** Its address in the API, where it comes byte for byte. */
@@ -31,10 +30,12 @@ interface StoredPayloadProps {
   readonly bytes: number;
   /** For the file it is saved as: "event-01JV…". */
   readonly name: string;
+  /** What it is called in expressions over runs, where one reaches it: `event.data`, `output`. */
+  readonly root?: string;
 }
 
 /** A payload at its own address. */
-export function StoredPayload({ path, bytes, name }: StoredPayloadProps) {
+export function StoredPayload({ path, bytes, name, root }: StoredPayloadProps) {
   const isLarge = bytes > treeBytesMax;
   const { data, error, refetch } = useQuery({
     queryKey: ["payload", path, isLarge],
@@ -44,7 +45,13 @@ export function StoredPayload({ path, bytes, name }: StoredPayloadProps) {
   if (error !== null)
     return <ErrorPart error={error} what="The payload could not be read." onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={3} />;
-  if (!isLarge) return <Payload text={data} />;
+  const download = (
+    <a className={`button is-${isLarge ? "plain" : "link"} is-small`} href={urlOf(path)} download={`${name}.json`}>
+      <Icon name="download" size={14} />
+      {isLarge ? `Download ${sizeWords(bytes)}` : "Download"}
+    </a>
+  );
+  if (!isLarge) return <Payload text={data} root={root ?? null} download={download} />;
   return (
     <div className="payload">
       <pre className="mono">
@@ -53,143 +60,65 @@ export function StoredPayload({ path, bytes, name }: StoredPayloadProps) {
       <p className="hint">
         The first {sizeWords(beginningBytes)} of {sizeWords(bytes)}.
       </p>
-      <div className="button-row">
-        <a className="button is-plain is-small" href={urlOf(path)} download={`${name}.json`}>
-          <Icon name="download" size={14} />
-          Download {sizeWords(bytes)}
-        </a>
-      </div>
+      <div className="button-row">{download}</div>
     </div>
   );
 }
 
-/** `text` is JSON as it is stored; what is no JSON is shown as it stands. */
-export function Payload({ text }: { readonly text: string }) {
+interface PayloadProps {
+  /** JSON as it is stored; what is no JSON is shown as it stands. */
+  readonly text: string;
+  readonly root: string | null;
+  readonly download: ReactNode;
+}
+
+function Payload({ text, root, download }: PayloadProps) {
   const top = sliceAt(text);
+  const [isRaw, setRaw] = useState(false);
+  const [word, setWord] = useState("");
+  const { found, hasMore } = useMemo(() => findInJson(text, word, foundShown), [text, word]);
+  const isBroken = top.kind === "broken";
+  const isBranch = top.kind === "object" || top.kind === "array";
+  const copy = async () => {
+    const done = await copyText(text);
+    say(done ? "Copied the payload" : "This browser did not let the page copy. Select the text instead.", {
+      brief: true,
+    });
+  };
   return (
     <div className="payload">
-      <div className="tree mono" dir="ltr">
-        {top.kind === "broken" ? (
-          <bdi>{visibleBlock(text.slice(0, beginningBytes))}</bdi>
-        ) : (
-          <Value text={text} value={top} isTop />
-        )}
-      </div>
+      {isBranch && !isRaw && text.length >= searchedCharsMin && (
+        <FilterText label="Find in this payload" value={word} onChange={setWord} />
+      )}
+      {isRaw || isBroken ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
+        <pre className="mono" dir="ltr" tabIndex={0}>
+          <bdi>{visibleBlock(isBroken ? text.slice(0, beginningBytes) : text)}</bdi>
+        </pre>
+      ) : (
+        <div className={`tree mono${root === null ? "" : " is-filterable"}`} dir="ltr">
+          {word.trim() === "" ? (
+            <Value text={text} value={top} path={[]} root={root} />
+          ) : found.length === 0 ? (
+            <span className="faint">Nothing in it has this.</span>
+          ) : (
+            <FoundList text={text} found={found} root={root} />
+          )}
+          {hasMore && <span className="faint">The first {foundShown} of them.</span>}
+        </div>
+      )}
       <div className="button-row">
-        <Button
-          small
-          onClick={async () => {
-            const done = await copyText(text);
-            say(done ? "Copied the payload" : "This browser did not let the page copy. Select the text instead.", {
-              brief: true,
-            });
-          }}
-        >
+        <Button small look="link" onClick={() => void copy()}>
           <Icon name="copy" size={14} />
           Copy
         </Button>
+        {!isBroken && (
+          <Button small look="link" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+            Raw
+          </Button>
+        )}
+        {download}
       </div>
     </div>
   );
-}
-
-function Value({
-  text,
-  value,
-  isTop = false,
-}: {
-  readonly text: string;
-  readonly value: JsonSlice;
-  readonly isTop?: boolean;
-}) {
-  switch (value.kind) {
-    case "object":
-    case "array":
-      return <Branch text={text} value={value} isTop={isTop} />;
-    case "string":
-      return <Text literal={text.slice(value.start, value.end)} />;
-    default:
-      return (
-        <span className={`is-${value.kind}`}>
-          {visibleText(text.slice(value.start, Math.min(value.end, value.start + stringCharsShown)))}
-        </span>
-      );
-  }
-}
-
-function Text({ literal }: { readonly literal: string }) {
-  const [isWhole, setWhole] = useState(false);
-  const value = stringOf(literal);
-  const isCut = value.length > stringCharsShown && !isWhole;
-  return (
-    <>
-      <bdi className="is-string">
-        {`"${visibleBlock(isCut ? value.slice(0, stringCharsShown) : value)}${isCut ? "…" : '"'}`}
-      </bdi>
-      {isCut && (
-        <Button look="link" small onClick={() => setWhole(true)}>
-          Show all ({sizeWords(literal.length)})
-        </Button>
-      )}
-    </>
-  );
-}
-
-function Branch({ text, value, isTop }: { readonly text: string; readonly value: JsonSlice; readonly isTop: boolean }) {
-  const [isOpen, setOpen] = useState(isTop);
-  const [shown, setShown] = useState(entriesShown);
-  const [before, after] = value.kind === "object" ? ["{", "}"] : ["[", "]"];
-  if (!isOpen) {
-    const { count } = entriesOf(text, value, 0);
-    if (count === 0) return <span>{`${before}${after}`}</span>;
-    const noun = value.kind === "object" ? (count === 1 ? "field" : "fields") : count === 1 ? "entry" : "entries";
-    return (
-      <button type="button" className="open-branch" aria-expanded={false} onClick={() => setOpen(true)}>
-        {before} {preview(text, value) ?? `${count} ${noun}`} {after}
-      </button>
-    );
-  }
-  const { entries, count } = entriesOf(text, value, shown);
-  if (count === 0) return <span>{`${before}${after}`}</span>;
-  return (
-    <>
-      {!isTop && (
-        <button type="button" className="open-branch" aria-expanded={true} onClick={() => setOpen(false)}>
-          {before}
-        </button>
-      )}
-      <ul className={isTop ? "" : "is-inner"}>
-        {entries.map((entry, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a name can stand twice in an object; its place cannot
-          <li key={place}>
-            <bdi className="name">{visibleText(String(entry.name).slice(0, stringCharsShown))}</bdi>
-            <span className="value">
-              <Value text={text} value={entry.value} />
-            </span>
-          </li>
-        ))}
-        {count > entries.length && (
-          <li>
-            <Button look="link" small onClick={() => setShown(shown + entriesMore)}>
-              Show {count - entries.length > entriesMore ? `${entriesMore} more` : "all"} ({count} in all)
-            </Button>
-          </li>
-        )}
-      </ul>
-      {!isTop && <span>{after}</span>}
-    </>
-  );
-}
-
-const previewChars = 60;
-
-/** A small object is shown in its own words: { placementId: 48213 }. */
-function preview(text: string, value: JsonSlice): string | null {
-  if (value.end - value.start > previewChars || value.kind !== "object") return null;
-  const { entries } = entriesOf(text, value, 4);
-  const words = entries.map(
-    ({ name, value: each }) =>
-      `${name}: ${each.kind === "object" || each.kind === "array" ? "…" : text.slice(each.start, each.end)}`,
-  );
-  return visibleText(words.join(", "));
 }

@@ -10,7 +10,8 @@ import { Empty } from "../../parts/empty.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
 import { cutMiddle, Id } from "../../parts/id.tsx";
 import { Note } from "../../parts/note.tsx";
-import { StoredPayload, sizeWords } from "../../parts/payload.tsx";
+import { StoredPayload } from "../../parts/payload.tsx";
+import { sizeWords } from "../../parts/size-words.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Facts } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -135,7 +136,7 @@ function Story({ story }: { readonly story: EventStory }) {
           <h2>Payload</h2>
         </header>
         <div className="card-body">
-          <StoredPayload path={path} bytes={event.dataBytes} name={`event-${event.internalId}`} />
+          <StoredPayload path={path} bytes={event.dataBytes} name={`event-${event.internalId}`} root="event.data" />
         </div>
       </section>
     </>

@@ -10,7 +10,7 @@ import { Glyph } from "../../parts/glyph.tsx";
 import { Id } from "../../parts/id.tsx";
 import { useKeysetList } from "../../parts/keyset-list.ts";
 import { List } from "../../parts/list.tsx";
-import { sizeWords } from "../../parts/payload.tsx";
+import { sizeWords } from "../../parts/size-words.ts";
 import { Time } from "../../parts/time.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { EventFrom } from "./event-from.tsx";

@@ -47,7 +47,11 @@ export function RunFacts({ answer, group }: { readonly answer: RunAnswer; readon
     run.code === null ? null : ["Code", <Code key="code" answer={answer} />],
     ["Window", <WindowFact key="window" group={group} />],
   ];
-  return <Facts facts={facts.filter((each) => each !== null)} />;
+  return (
+    <div className="run-facts">
+      <Facts facts={facts.filter((each) => each !== null)} />
+    </div>
+  );
 }
 
 function Parent({ parent }: { readonly parent: NonNullable<RunAnswer["parent"]> }) {

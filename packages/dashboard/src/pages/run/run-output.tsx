@@ -1,7 +1,8 @@
 // What the run returned, or what it ended with, and what it was given: before how it got there.
 import { Link } from "@tanstack/react-router";
 import { ActButton } from "../../parts/button.tsx";
-import { StoredPayload, sizeWords } from "../../parts/payload.tsx";
+import { StoredPayload } from "../../parts/payload.tsx";
+import { sizeWords } from "../../parts/size-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { dataPath } from "../events/event-story.ts";
 import { ErrorView } from "./error-view.tsx";
@@ -23,7 +24,7 @@ export function RunOutput({ run }: { readonly run: RunDetail }) {
         {run.error !== null ? (
           <ErrorView error={run.error} />
         ) : (
-          <StoredPayload path={outputPath(run.id)} bytes={run.output!.bytes} name={`output-${run.id}`} />
+          <StoredPayload path={outputPath(run.id)} bytes={run.output!.bytes} name={`output-${run.id}`} root="output" />
         )}
       </div>
     </section>
@@ -62,6 +63,8 @@ export function RunInput({ answer, onRerun }: { readonly answer: RunAnswer; read
               path={events.length === 1 ? inputPath(run.id) : dataPath(event.internalId)}
               bytes={event.dataBytes}
               name={`event-${event.internalId}`}
+              // Runs are found by what their events have, not by what a person put in its place.
+              {...(answer.hasOtherData ? {} : { root: "event.data" })}
             />
           </div>
         ))}

@@ -18,6 +18,8 @@ export const outsideByHttp = {
   stripe: {
     invoices: {
       create: (invoice, { idempotencyKey }) => post("https://api.stripe.com/v1/invoices", invoice, idempotencyKey),
+      send: (id, { idempotencyKey }) => post(`https://api.stripe.com/v1/invoices/${id}/send`, {}, idempotencyKey),
+      void: (id, { idempotencyKey }) => post(`https://api.stripe.com/v1/invoices/${id}/void`, {}, idempotencyKey),
     },
   },
   approvals: { insert: (row, { uniqueKey }) => post("https://approvals.agency.example/entries", row, uniqueKey) },

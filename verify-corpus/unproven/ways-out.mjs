@@ -85,6 +85,9 @@ const waysOut = {
   BroadcastChannel: () => new BroadcastChannel("others").postMessage("x"),
   "a database nobody gave": ({ marker }) => new (require("better-sqlite3"))(marker),
   "process.dlopen": () => process.dlopen({ exports: {} }, "/nowhere/native.node"),
+  "Prisma's own engine, a library": () =>
+    process.dlopen({ exports: {} }, "/nowhere/.prisma/client/libquery_engine-debian-openssl-3.0.x.so.node"),
+  "Prisma's own engine, a process": () => child_process.spawn("/nowhere/query-engine-debian-openssl-3.0.x"),
   "crypto.setEngine": () => crypto.setEngine("/nowhere/engine.so"),
   "process.kill": () => process.kill(process.pid, "SIGCONT"),
   "process._kill": () => process._kill(process.pid, 18),

@@ -76,6 +76,14 @@ const waysOut: readonly (readonly [name: string, words: RegExp])[] = [
   ["BroadcastChannel", /a channel to other threads was opened that is not watched: others/],
   ["a database nobody gave", /a database was opened that is not watched: .*marker; write databases: \[\{ file: /],
   ["process.dlopen", /a native addon was loaded that is not watched: \/nowhere\/native\.node/],
+  [
+    "Prisma's own engine, a library",
+    /Prisma's own engine was started, which is not watched; give PrismaClient a driver/,
+  ],
+  [
+    "Prisma's own engine, a process",
+    /Prisma's own engine was started, which is not watched; give PrismaClient a driver/,
+  ],
   ["crypto.setEngine", /a native library was loaded that is not watched: \/nowhere\/engine\.so/],
   ["process.kill", /a signal was sent to process \d+ \(kill\)/],
   ["process._kill", /a signal was sent to process \d+ \(kill\)/],

@@ -46,7 +46,14 @@ type WayOut = readonly [module: object | null, name: string, what: (args: Args) 
 
 const socket = (args: Args) => `a socket to ${targetOf(args)} was opened that is not watched`;
 const udp = () => "a UDP socket was opened that is not watched";
-const child = (args: Args) => `a child process was started that is not watched: ${wordOf(args)}`;
+/** Its own sockets are nobody's to see; what asks a driver is. */
+const prismaEngine =
+  "Prisma's own engine was started, which is not watched; give PrismaClient a driver adapter (@prisma/adapter-pg, @prisma/adapter-better-sqlite3), whose driver is";
+const isPrisma = (file: unknown): boolean => /query[-_]engine|schema-engine/.test(String(file));
+const child = (args: Args) =>
+  isPrisma(args[0]) ? prismaEngine : `a child process was started that is not watched: ${wordOf(args)}`;
+const addon = (args: Args) =>
+  isPrisma(args[1]) ? prismaEngine : `a native addon was loaded that is not watched: ${String(args[1]).slice(-80)}`;
 const session = (args: Args) => `an HTTP/2 session to ${wordOf(args)} was opened that is not watched`;
 const channel = (args: Args) => `a channel to other threads was opened that is not watched: ${wordOf(args)}`;
 const native = (path: unknown) => `a native library was loaded that is not watched: ${String(path).slice(-80)}`;
@@ -136,7 +143,7 @@ function machine(): readonly WayOut[] {
     // Signal 0 only asks whether somebody is there.
     args[1] === 0 ? null : `a signal was sent to process ${wordOf(args)} (${name}), which is not watched`;
   return [
-    [process, "dlopen", (args) => `a native addon was loaded that is not watched: ${String(args[1]).slice(-80)}`],
+    [process, "dlopen", addon],
     [crypto, "setEngine", (args) => native(args[0])],
     [process, "kill", signal("kill")],
     [process, "_kill", signal("kill")],

@@ -61,7 +61,8 @@ export function findFile(name: string, from: string): string | null {
   const isFromTyped = isTyped(from);
   if (isRelative(name)) return fileAt(resolve(dirname(from), name), isFromTyped);
   if (isAbsolute(name)) return fileAt(name, isFromTyped);
-  if (/^(node:|#|[a-z][a-z+.-]+:)/i.test(name) || from.includes("/node_modules/")) return null;
+  // A name with # may be one of tsconfig.json's before it is one of package.json's.
+  if (/^[a-z][a-z+.-]+:/i.test(name) || from.includes("/node_modules/")) return null;
   for (const path of pathsOf(name, from)) {
     const found = fileAt(path, true);
     if (found !== null) return found;

@@ -25,10 +25,20 @@ interface ListProps<Row> {
   readonly height?: (row: Row) => number;
   /** Stands over rows and is none: `j` and `k` pass over it. */
   readonly isHeading?: (row: Row) => boolean;
+  /** Rows can be ticked, to do something to many at once. */
+  readonly picks?: RowPicks<Row> | undefined;
   /** Letter keys of this list beside `j` and `k`. */
   readonly keys?: (focus: RowFocus) => readonly KeyBinding[];
   /** Beside the rows: what jumps to one of them. */
   readonly beside?: (focus: RowFocus) => ReactNode;
+}
+
+export interface RowPicks<Row> {
+  readonly isPicked: (row: Row) => boolean;
+  /** What the row is called: "Select orderId 7". */
+  readonly label: (row: Row) => string;
+  /** `isRange`: and all between this row and the one before it that was ticked. */
+  readonly toggle: (index: number, isRange: boolean) => void;
 }
 
 /** Where the focus is among the rows, and how to move it. */
@@ -46,7 +56,7 @@ export function List<Row>(props: ListProps<Row>) {
   const { rows } = list;
   return (
     <section
-      className={`list card${list.isOld ? " is-old" : ""}`}
+      className={`list card${list.isOld ? " is-old" : ""}${props.picks === undefined ? "" : " has-picks"}`}
       aria-label={label}
       aria-busy={list.isOld || list.isLoading}
       onPointerEnter={() => list.setBusy(true)}
@@ -85,7 +95,7 @@ export function List<Row>(props: ListProps<Row>) {
   );
 }
 
-function Rows<Row>({ list, idOf, row, rowClass, height, isHeading, keys, beside }: ListProps<Row>) {
+function Rows<Row>({ list, idOf, row, rowClass, height, isHeading, picks, keys, beside }: ListProps<Row>) {
   const { rows } = list;
   const ref = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
@@ -128,16 +138,21 @@ function Rows<Row>({ list, idOf, row, rowClass, height, isHeading, keys, beside 
   useKeys([
     { keys: "j", words: "Next row", run: () => move(1) },
     { keys: "k", words: "Previous row", run: () => move(-1) },
+    ...(picks === undefined
+      ? []
+      : [{ keys: "x", words: "Select the row", run: () => here() !== -1 && picks.toggle(here(), false) }]),
     ...(keys?.(focus) ?? []),
   ]);
   const one = (index: number, place: { readonly top: number } | null) => {
     const each = rows[index]!;
+    const isPickable = picks !== undefined && isHeading?.(each) !== true;
+    const isPicked = isPickable && picks.isPicked(each);
     return (
       <li
         key={idOf(each)}
         data-index={index}
         ref={place === null ? null : virtual.measureElement}
-        className={`${isHeading?.(each) === true ? "heading" : "row"} ${rowClass?.(each, index) ?? ""}`}
+        className={`${isHeading?.(each) === true ? "heading" : "row"} ${rowClass?.(each, index) ?? ""}${isPicked ? " is-picked" : ""}`}
         style={place === null ? {} : { transform: `translateY(${place.top}px)` }}
         {...(place === null
           ? {}
@@ -146,6 +161,18 @@ function Rows<Row>({ list, idOf, row, rowClass, height, isHeading, keys, beside 
               "aria-posinset": list.rowsAbove + index + 1,
             })}
       >
+        {isPickable && (
+          <label className="pick">
+            <input
+              type="checkbox"
+              checked={isPicked}
+              aria-label={picks.label(each)}
+              // The click knows of Shift; the change does not.
+              onClick={(event) => picks.toggle(index, event.shiftKey)}
+              onChange={() => {}}
+            />
+          </label>
+        )}
         {row(each, index)}
       </li>
     );

@@ -4,6 +4,8 @@ import { Link } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Glyph } from "../../parts/glyph.tsx";
 import { List, type RowFocus } from "../../parts/list.tsx";
+import { BulkBar } from "./bulk/bulk-bar.tsx";
+import { usePicks } from "./bulk/use-picks.ts";
 import { GroupRow } from "./group-row.tsx";
 import { counted, linesShown, numberWords, timesRun } from "./group-words.ts";
 import { fetchGroups, type GroupItem, type TotalsAnswer } from "./groups-data.ts";
@@ -20,6 +22,7 @@ type Line =
 const idOf = ({ id }: Line): string => id;
 const isHeading = ({ kind }: Line): boolean => kind !== "group";
 const isLoudLine = (line: Line): boolean => line.kind === "group" && line.group.isLoud;
+const groupIn = (line: Line): GroupItem | null => (line.kind === "group" ? line.group : null);
 const headingPx = 32;
 const [rowPx, linePx] = [34, 22];
 
@@ -71,6 +74,7 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
   const loud = useLoudGroups(view, hasRuler) ?? noGroups;
   const { seek, isSought } = useSeek(list, lines);
   const compare = useCompare();
+  const picks = usePicks(view, lines, groupIn);
   const jump = (focus: RowFocus, by: 1 | -1) => {
     const loudAt = [...places.values()];
     const here = focus.here();
@@ -87,9 +91,11 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
     return at?.kind === "group" ? at.group : undefined;
   };
   return (
-    <div className={`groups${hasRuler ? " has-ruler" : ""}`}>
+    <div className={`groups stack${hasRuler ? " has-ruler" : ""}`}>
+      <BulkBar view={view} picks={picks} rowCount={list.rows.length} />
       <List
         list={{ ...list, rows: lines }}
+        picks={picks.rows}
         label={order === "newest" || group === "none" ? "Runs, newest first" : "Runs, doubled keys first"}
         noun="keys"
         idOf={idOf}

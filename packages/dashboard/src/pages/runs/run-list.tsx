@@ -5,6 +5,8 @@ import { functionLink } from "../../parts/decision.tsx";
 import { Id } from "../../parts/id.tsx";
 import { List, type RowFocus } from "../../parts/list.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
+import { BulkBar } from "./bulk/bulk-bar.tsx";
+import { usePicks } from "./bulk/use-picks.ts";
 import { labelParts, timesRun } from "./group-words.ts";
 import type { GroupItem } from "./groups-data.ts";
 import { NothingHere } from "./nothing-here.tsx";
@@ -13,6 +15,7 @@ import type { RunsView } from "./runs-view.ts";
 import { useCompare } from "./use-compare.ts";
 import { type Groups, noGroups, useLoudGroups } from "./use-groups.ts";
 
+const itself = (row: GroupItem): GroupItem => row;
 const idOf = ({ id }: GroupItem): string => id;
 
 interface Place {
@@ -33,11 +36,14 @@ export function RunList({ view, groups: { list } }: { readonly view: RunsView; r
     return found;
   }, [loud]);
   const compare = useCompare();
+  const picks = usePicks(view, list.rows, itself);
   const placeOf = (row: GroupItem) => places.get(row.runs[0]?.id ?? row.id);
   return (
-    <div className="by-run">
+    <div className="by-run stack">
+      <BulkBar view={view} picks={picks} rowCount={list.rows.length} />
       <List
         list={list}
+        picks={picks.rows}
         label="Runs one by one, newest first"
         noun="runs"
         idOf={idOf}

@@ -198,6 +198,10 @@ describe("one run", () => {
     await page.keyboard.press("t");
     await page.getByRole("table", { name: "Steps" }).waitFor();
     expect(new URL(page.url()).searchParams.get("view")).toBe("table");
+    // No word is broken inside: each stands on one line.
+    const words = page.locator(".step-state, .facts dt, .run-facts a[download]");
+    const heights = await words.evaluateAll((each) => each.map((one) => one.getBoundingClientRect().height));
+    expect(Math.max(...heights)).toBeLessThan(30);
     // The zoom is gone, the step is not.
     expect(new URL(page.url()).searchParams.get("from")).toBeNull();
     await page.getByRole("complementary", { name: "Step fetch-placement" }).waitFor();

@@ -22,6 +22,10 @@ export const serverOptions: Readonly<Record<string, Option>> = {
     help: "the serve URL of an app, registered once it answers; may be repeated",
   },
   "retry-interval": { value: "seconds", help: "between attempts, instead of the usual growing pauses" },
+  "trace-url": {
+    value: "url",
+    help: "where a run's trace is read, with {traceId} in it; IDEM_TRACE_URL unless given",
+  },
   retention: {
     value: "90d",
     help: "delete history older than this, in the background; IDEM_RETENTION unless given; by default everything is kept",
@@ -37,12 +41,18 @@ export function givenSettings(context: Context, storePath: string): Partial<Serv
     store: absoluteStore(store, io.cwd),
     sdkUrls: lists["sdk-url"] ?? [],
     ...retentionOf(context),
+    ...traceUrlOf(context),
     ...(context.flags.has("no-radar") ? { radar: false } : {}),
     ...(options.host === undefined ? {} : { host: options.host }),
     ...numberOf(context, "port", "port", { min: 0, max: 65_535, isWhole: true, scale: 1 }),
     ...numberOf(context, "retry-interval", "retryIntervalMs", { min: 0, max: 86_400, isWhole: false, scale: 1_000 }),
     ...numberOf(context, "runs-in-flight", "runsInFlight", { min: 1, max: 10_000, isWhole: true, scale: 1 }),
   };
+}
+
+function traceUrlOf({ options, io }: Context): Partial<ServerSettings> {
+  const traceUrl = options["trace-url"] ?? io.env("IDEM_TRACE_URL") ?? "";
+  return traceUrl === "" ? {} : { traceUrl };
 }
 
 function retentionOf({ options, io }: Context): Partial<ServerSettings> {

@@ -4,6 +4,9 @@ import { createHash } from "node:crypto";
 
 /** `traceparent` of https://www.w3.org/TR/trace-context: version, trace, span, and that it is recorded. */
 export const traceparentOf = ({ runId, requestId }: { readonly runId: string; readonly requestId: string }): string =>
-  `00-${hexOf(runId).slice(0, 32)}-${hexOf(requestId).slice(0, 16)}-01`;
+  `00-${traceIdOf(runId)}-${hexOf(requestId).slice(0, 16)}-01`;
+
+/** Of all calls of a run, by which a tracing system knows them. */
+export const traceIdOf = (runId: string): string => hexOf(runId).slice(0, 32);
 
 const hexOf = (id: string): string => createHash("sha256").update(id).digest("hex");

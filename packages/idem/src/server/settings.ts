@@ -28,6 +28,9 @@ const defaults = {
   radar: true,
 } as const;
 
+/** Stands for a trace's id in `traceUrl`. */
+export const tracePlace = "{traceId}";
+
 export const defaultStore = { dev: "sqlite:.idem/dev.db", start: "sqlite:.idem/server.db" } as const;
 
 export function completeSettings(given: Partial<ServerSettings>): ServerSettings {
@@ -53,6 +56,7 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
     eventQuota: true,
     retentionMs: true,
     radar: true,
+    traceUrl: true,
   });
   const mode = given.mode ?? defaults.mode;
   const settings: ServerSettings = {
@@ -82,12 +86,20 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
       });
     }
   }
+  if (settings.traceUrl !== undefined) checkTraceUrl(settings.traceUrl);
   checkRole(settings);
   checkKeys(settings);
   if (mode === "dev" && !isLoopback(host) && settings.anyoneMayAct !== true) throw errors.DEV_EXPOSED({ host });
   if (mode === "start" && !isLoopback(host) && isNone(password)) throw errors.PASSWORD_MISSING({ host });
   checkPasswords(settings);
   return settings;
+}
+
+function checkTraceUrl(traceUrl: string): void {
+  const url = traceUrl.replaceAll(tracePlace, "0");
+  if (traceUrl.includes(tracePlace) && URL.canParse(url) && /^https?:/.test(url)) return;
+  const why = `"${traceUrl}" must begin with http:// or https:// and hold ${tracePlace}, which stands for the trace's id`;
+  throw errors.OPTION_INVALID({ option: "traceUrl", why });
 }
 
 const isNone = (text: string | undefined): boolean => text === undefined || text === "";

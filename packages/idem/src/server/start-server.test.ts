@@ -185,6 +185,8 @@ test.each([
   [{ mode: "dev" as const, host: "::" }, "DEV_EXPOSED"],
   [{ port: 70_000 }, "OPTION_INVALID"],
   [{ sdkUrls: ["localhost:3000"] }, "OPTION_INVALID"],
+  [{ traceUrl: "https://jaeger.example/trace/" }, "OPTION_INVALID"],
+  [{ traceUrl: "javascript:alert('{traceId}')" }, "OPTION_INVALID"],
   [{ store: "redis://x" }, "STORE_URL_INVALID"],
 ])("settings %j are refused with %s, before anything is opened", async (settings, code) => {
   await expect(startServer(settings)).rejects.toMatchObject({ code });

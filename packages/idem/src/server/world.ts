@@ -59,6 +59,8 @@ export interface ServerSettings {
   readonly eventQuota: EventQuota | null;
   /** How long history is kept, in every environment; null for ever. */
   readonly retentionMs: number | null;
+  /** Where people read the trace of a run's calls, with `{traceId}` in it; absent where nobody collects traces. */
+  readonly traceUrl?: string;
   /** Whether nodes that execute look for what ran twice. */
   readonly radar: boolean;
 }

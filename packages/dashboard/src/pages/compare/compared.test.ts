@@ -20,7 +20,7 @@ function side(id: string, data: unknown, steps: Record<string, unknown>, over: P
     sourceRunId: null,
     dataBytes: 10,
   };
-  const alone = { parent: null, children: [], childCount: 0, codeNow: null, hasOtherData: false };
+  const alone = { parent: null, children: [], childCount: 0, codeNow: null, hasOtherData: false, trace: null };
   const answer: RunAnswer = {
     run: run({ id, timeline, ...over }),
     event,

@@ -1,6 +1,6 @@
 // The facts of a run: how long, since when, by what, for whom, under which code.
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { Id } from "../../parts/id.tsx";
 import { Facts } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -27,7 +27,7 @@ export function RunFacts({ answer, group }: { readonly answer: RunAnswer; readon
       "Trigger",
       <span key="trigger">
         <Link className="mono" to="/events/$event" params={{ event: event.internalId }}>
-          <bdi>{visibleText(event.name)}</bdi>
+          <bdi>{breakable(visibleText(event.name))}</bdi>
         </Link>
         {events.length > 1 && ` and ${count(events.length - 1, "event")} more in its batch`}
       </span>,
@@ -39,11 +39,22 @@ export function RunFacts({ answer, group }: { readonly answer: RunAnswer; readon
       "Run",
       <span key="run" className="with-link">
         <Id id={run.id} of="run" />
-        <a href={historyOf(run.id)} download={`run-${run.id}.json`}>
-          download
-        </a>
+        {answer.trace?.url != null && (
+          <a href={answer.trace.url} target="_blank" rel="noreferrer">
+            trace
+          </a>
+        )}
       </span>,
     ],
+    [
+      "History",
+      <a key="history" href={historyOf(run.id)} download={`run-${run.id}.json`}>
+        download
+      </a>,
+    ],
+    answer.trace === null || answer.trace.url !== null
+      ? null
+      : ["Trace", <Id key="trace" id={answer.trace.id} of="trace" />],
     run.code === null ? null : ["Code", <Code key="code" answer={answer} />],
     ["Window", <WindowFact key="window" group={group} />],
   ];
@@ -53,6 +64,16 @@ export function RunFacts({ answer, group }: { readonly answer: RunAnswer; readon
     </div>
   );
 }
+
+/** A name breaks behind what parts its words, and not inside of one. */
+const breakable = (text: string): ReactNode =>
+  text.split(/(?<=[/._-])/).map((part, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the same part may stand twice in a name
+    <Fragment key={place}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));
 
 function Parent({ parent }: { readonly parent: NonNullable<RunAnswer["parent"]> }) {
   const { runId, function: fn, step, isInvoked } = parent;

@@ -1,7 +1,10 @@
 // GET /api/runs/:run: one run with its timeline, and what it spared.
 import { z } from "zod";
+import type { Engine } from "../../../engine/engine.ts";
 import { outlookOf } from "../../../engine/outlook.ts";
 import { errors } from "../../../model/errors.ts";
+import type { Run } from "../../../model/run.ts";
+import { traceIdOf } from "../../../protocol/traceparent.ts";
 import type { StoreReads } from "../../../store/reads.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
@@ -10,6 +13,7 @@ import { cancelItem, lineItem } from "../../api/outlook-shape.ts";
 import { PayloadBudget } from "../../api/payloads.ts";
 import { familyOf, runFamily } from "../../api/run-family.ts";
 import { runDetail, runDetailOf, shownInputBytesMax } from "../../api/run-shape.ts";
+import { tracePlace } from "../../settings.ts";
 
 const sparedShown = 100;
 
@@ -18,6 +22,12 @@ async function processesOf(reads: StoreReads, timeline: z.infer<typeof runDetail
   if (asked.size === 0) return {};
   const known = (await reads.workers()).filter(({ id, node }) => node !== null && asked.has(id));
   return Object.fromEntries(known.map(({ id, node }) => [id, node!]));
+}
+
+function traceOf({ registry }: Engine, { id: runId, fn }: Run, traceUrl: string | undefined) {
+  if (registry.get(fn)?.config.runtime === undefined) return null;
+  const id = traceIdOf(runId);
+  return { id, url: traceUrl?.replaceAll(tracePlace, id) ?? null };
 }
 
 export const readRun = apiRoute({
@@ -35,6 +45,10 @@ export const readRun = apiRoute({
     hasOtherData: z
       .boolean()
       .describe("A person gave it other data than its event has; what it runs with is at /api/runs/:run/input"),
+    trace: z
+      .object({ id: z.string(), url: z.string().nullable().describe("Where people read it, if the server was told") })
+      .nullable()
+      .describe("The W3C trace of the calls to its app; null for code in this process, which is not called"),
     codeNow: z.string().nullable().describe("Fingerprint of the function's code as it is registered now"),
     events: z.array(eventDetail).describe("What it carries: more than one only in a batch"),
     spared: z.array(decisionItem).describe("The first hundred decisions that were answered with this run"),
@@ -42,7 +56,7 @@ export const readRun = apiRoute({
       .record(z.string(), z.string())
       .describe("The processes behind the workers of its attempts, as far as they are still known"),
   }),
-  handle: async ({ params, engine, env }) => {
+  handle: async ({ params, engine, env, world }) => {
     const { reads } = engine.store;
     const memo = await reads.runMemo(env, params.run!);
     if (memo === null) throw errors.RUN_UNKNOWN({ runId: params.run! });
@@ -60,6 +74,7 @@ export const readRun = apiRoute({
       event: wholeEventItemOf(memo.event),
       ...(await familyOf(reads, env, memo, given)),
       hasOtherData: memo.hasOtherData === true,
+      trace: traceOf(engine, memo.run, world.settings.traceUrl),
       codeNow: engine.registry.get(memo.run.fn)?.code ?? null,
       events: memo.events.map((event) => eventDetailOf(event, budget)),
       spared: spared.map(decisionItemOf),

@@ -4,12 +4,15 @@ import type { AddressInfo } from "node:net";
 import { Inngest, NonRetriableError } from "inngest";
 import { serve } from "inngest/node";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { traceparentOf } from "../../../protocol/traceparent.ts";
 import { startServer } from "../../start-server.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function shop(checkpointing: boolean) {
-  const server = await startServer({ port: 0, store: "memory:", discovery: false, poll: false }, { logger: silent });
+  const traceUrl = "https://traces.example/{traceId}";
+  const settings = { port: 0, store: "memory:", discovery: false, poll: false, traceUrl };
+  const server = await startServer(settings, { logger: silent });
   const entered: string[] = [];
   const client = new Inngest({ id: "shop", isDev: true, baseUrl: server.origin, logger: silent, checkpointing });
   const charge = client.createFunction(
@@ -64,7 +67,10 @@ describe.each([false, true])("an app of the official SDK, with checkpointing %s"
     const rerun = await ask("POST", `/api/runs/${runId}/rerun`, { fromStep: "pay", input: [42] });
     expect(await ended(rerun.runId)).toMatchObject({ state: "completed", result: '{"paid":"paid 42"}' });
     expect(entered).toEqual(["pay 42"]);
-    const { run } = await ask("GET", `/api/runs/${rerun.runId}`);
+    const { run, trace } = await ask("GET", `/api/runs/${rerun.runId}`);
+    // Where the trace of its calls is read.
+    const [, traceId] = traceparentOf({ runId: rerun.runId, requestId: "any" }).split("-");
+    expect(trace).toEqual({ id: traceId, url: `https://traces.example/${traceId}` });
     expect(run).toMatchObject({ rerunOf: runId, rerunFrom: { name: "pay", keptCount: 1 } });
     expect(run.timeline).toMatchObject([
       { name: "price", isKept: true },

@@ -65,7 +65,7 @@ const run = createRoute({
   validateSearch: searchOf({
     step: text,
     attempt: text,
-    tab: oneOf("outcome", "input", "attempts"),
+    tab: oneOf("outcome", "input", "attempts", "logs"),
     unfold: oneOf("1"),
     view: oneOf("table"),
     steps: oneOf("all", "slow", "failed"),

@@ -18,6 +18,7 @@ import { RerunFromDialog } from "./rerun-from-dialog.tsx";
 import { RerunWithDialog } from "./rerun-with-dialog.tsx";
 import { isOpen, type RunAnswer, type TimelineEntry } from "./run-data.ts";
 import { RunHead } from "./run-head.tsx";
+import { RunLogs } from "./run-logs.tsx";
 import { RunInput, RunOutput } from "./run-output.tsx";
 import { forgetRun, useFreshRun, useRun, useRunEffects, useRunGroup } from "./run-queries.ts";
 import { stepOfParam, stepParams, tellingStep, titleOf } from "./run-words.ts";
@@ -84,6 +85,13 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
   const first = group?.runs[0]?.id;
   useKeys([
     { keys: "r", words: "rerun", run: () => setAsking({ kind: "rerun" }) },
+    {
+      keys: "l",
+      words: "the step's logs",
+      run: () =>
+        selected !== undefined &&
+        void navigate({ search: (before) => ({ ...before, tab: "logs" }), replace: true, resetScroll: false }),
+    },
     { keys: "[", words: "previous run of the key", run: () => goTo(-1) },
     { keys: "]", words: "next run of the key", run: () => goTo(1) },
     {
@@ -120,6 +128,7 @@ function Shown({ answer }: { readonly answer: RunAnswer }) {
       <div className="run-columns">
         <div className="run-main">
           <Timeline answer={answer} effects={effects?.effects ?? []} now={now} selected={selected} onSelect={select} />
+          <RunLogs answer={answer} />
           <RunMetadata run={run} />
           {group !== undefined && (group.runCount > 1 || group.counts.suppressed > 0) && (
             <RunsOfKey group={group} runId={run.id} />

@@ -15,6 +15,7 @@ import { ErrorView } from "./error-view.tsx";
 import { StepMetadata } from "./metadata-view.tsx";
 import { isRemark, isWait, nameOf } from "./rows.ts";
 import type { EffectItem, GroupItem, RunAnswer, TimelineEntry } from "./run-data.ts";
+import { StepLogs } from "./run-logs.tsx";
 import { stepOutputPath } from "./run-queries.ts";
 import { StepInput } from "./step-input.tsx";
 import { workerWords } from "./step-table.tsx";
@@ -30,14 +31,19 @@ interface StepPanelProps {
   readonly onRerunFrom: () => void;
 }
 
-const tabs = ["outcome", "input", "attempts"] as const;
+const tabs = ["outcome", "input", "attempts", "logs"] as const;
 
 export function StepPanel({ answer, entry, effect, group, isAsked, onRerunFrom }: StepPanelProps) {
   const { tab: chosen = "outcome" } = useSearch({ from: "/runs/$run" });
   const tab = isRemark(entry) ? "outcome" : chosen;
   const navigate = useNavigate({ from: "/runs/$run" });
   const begun = entry.attempts[0]?.startedAt ?? entry.startedAt;
-  const words = { outcome: "Outcome", input: "Input", attempts: `Attempts ${entry.attempts.length}` } as const;
+  const words = {
+    outcome: "Outcome",
+    input: "Input",
+    attempts: `Attempts ${entry.attempts.length}`,
+    logs: "Logs",
+  } as const;
   const zoom = () => {
     const { createdAt } = answer.run;
     const end = entry.endedAt ?? Math.max(begun + 1, Date.now());
@@ -147,6 +153,7 @@ export function StepPanel({ answer, entry, effect, group, isAsked, onRerunFrom }
           </>
         )}
         {tab === "input" && <StepInput answer={answer} entry={entry} />}
+        {tab === "logs" && <StepLogs runId={answer.run.id} stepId={entry.stepId} />}
         {tab === "attempts" && <Attempts entry={entry} workers={answer.workers} />}
       </div>
     </aside>

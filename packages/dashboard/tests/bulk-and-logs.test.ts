@@ -1,8 +1,8 @@
-// Many runs at once, in a real Chromium over a real server: select, count, rerun, follow.
+// Many runs at once, and what their code wrote, in a real Chromium over a real server.
 import { NonRetriableError } from "idem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./accessibility.ts";
-import { looks, scrollsSideways, visit } from "./browser.ts";
+import { looks, scrollsSideways, visit, wear } from "./browser.ts";
 import { define, openWorld, type World } from "./world.ts";
 
 let world: World;
@@ -73,6 +73,23 @@ test("rows are ticked one by one, by x and as a range; all that match are counte
   await page.getByRole("button", { name: "Rerun…" }).click();
   await dialog.getByText("are left out: a later run of the same key is completed").waitFor();
   expect(await dialog.getByRole("button", { name: "Rerun 0 runs" }).isDisabled()).toBe(true);
+  expect(page.troubles).toEqual([]);
+});
+
+test("what a step's code wrote stands beside the step and among the run's lines", async () => {
+  const { runs } = await world.api("/api/runs?limit=1");
+  const page = await visit(`${world.origin}/runs/${runs[0].id}`, looks[0]!);
+  await page.locator(".run-logs").getByText("the gateway is slow").waitFor({ timeout: 15_000 });
+  expect(await page.locator(".run-logs li").innerText()).toContain('{"ms":900}');
+  await page.locator(".run-logs").getByRole("link", { name: "charge" }).click();
+  await page.locator(".step-panel .log-lines").getByText("the gateway is slow").waitFor();
+  for (const look of looks) {
+    await wear(page, look);
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    const pictures = process.env.BULK_PICTURES;
+    if (pictures !== undefined) await page.screenshot({ path: `${pictures}-logs-${look.width}-${look.theme}.png` });
+  }
   expect(page.troubles).toEqual([]);
 });
 

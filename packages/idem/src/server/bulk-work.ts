@@ -1,86 +1,54 @@
-// One act on many runs with one request. The work is done by the process that was asked and its progress is in that process's memory; what makes it safe to ask twice is in the store: the request's id is a claim, a run cancelled twice is
-// cancelled once, and the run a rerun makes has an id that follows from the request's and the old run's. A request whose
-// process died is finished by sending it again.
+// One act on many runs with one request. The work is done by one process, which keeps its progress beside the request's claim and extends
+// the claim's lease; when it falls silent another goes on. What makes that safe is in the store: a run cancelled twice is cancelled once, and
+// the run a rerun makes has an id that follows from the request's and the old run's.
+//
+//   asked ──▶ running ─┬─ walked to the end ──▶ completed        (settled)
+//      ▲               ├─ somebody stops it ──▶ cancelled        (settled)
+//      │               ├─ its process stops ──▶ interrupted      (lease given back)   ──┐
+//      │               ├─ its process dies ───▶ the lease runs out                    ──┤ another process, at most 15 s later
+//      │               ├─ the lease was lost ─▶ another has it; this one forgets it     │
+//      │               └─ the store fails ────▶ failed: the same request goes on        │
+//      └────────────────────────────────────────────────────────────────────────────────┘
 import { createHash } from "node:crypto";
 import { actOnRun, judgeRuns, runsAtOnce } from "../engine/bulk/act-on-runs.ts";
 import { type BulkPart, emptyPart, lookAtPart, readingOf, together } from "../engine/bulk/bulk-part.ts";
-import { type BulkAction, type LeftOut, type LeftOutReason, oneLeftOut, withLeftOut } from "../engine/bulk/left-out.ts";
-import { type BulkFilter as PlainFilter, type RunSelection, selectRuns } from "../engine/bulk/select-runs.ts";
+import { type BulkAction, type LeftOutReason, oneLeftOut, withLeftOut } from "../engine/bulk/left-out.ts";
+import { type RunSelection, selectRuns } from "../engine/bulk/select-runs.ts";
 import type { Engine } from "../engine/engine.ts";
 import { errors, IdemError } from "../model/errors.ts";
 import { compileRunFilter } from "../model/expression.ts";
 import { canonicalJson, fromJson } from "../model/json.ts";
-import { isEnded, type RunState } from "../model/run.ts";
+import { isEnded } from "../model/run.ts";
 import { makeUlid } from "../model/ulid.ts";
 import { dayMs } from "../model/window.ts";
+import type { Timer } from "../platform/platform.ts";
 import type { Audited, ByHand } from "../store/audit.ts";
+import type { ExtendAnswer } from "../store/claims.ts";
 import type { RunSummary } from "../store/reads.ts";
 import { pageWork } from "./api/paging.ts";
+import {
+  type BulkFilter,
+  type BulkProgress,
+  type BulkRequest,
+  noteOf,
+  readBulkNote,
+  shown,
+  toldOfBulk,
+  unknownHere,
+  type Work,
+} from "./bulk-progress.ts";
 import { readInstant } from "./read-input.ts";
 import type { World } from "./world.ts";
 
-export interface BulkFilter extends PlainFilter {
-  /** As written: "7d" means the seven days before the work was asked for. */
-  readonly since?: string;
-  readonly until?: string;
-}
-
-export interface BulkRequest {
-  readonly id: string;
-  readonly action: BulkAction;
-  readonly filter: BulkFilter;
-  /** Why: the error of runs it cancels. */
-  readonly reason: string;
-  /** How many runs a second at most; absent or null for as many as go. */
-  readonly pace?: number | null;
-  /** Who asked, for the audit. */
-  readonly actor?: string;
-  /** The request as it came: what a second one under the same id is compared with. */
-  readonly asked: unknown;
-}
-
-/**
- * `failed` and `interrupted` did not get to the end; sending the request again goes on with them. `elsewhere`: another node was asked,
- * which alone knows how far it is.
- */
-export type BulkState = "running" | "completed" | "cancelled" | "failed" | "interrupted" | "elsewhere";
-
-export interface BulkProgress {
-  readonly id: string;
-  readonly action: BulkRequest["action"] | null;
-  readonly filter: BulkFilter;
-  readonly reason: string;
-  readonly state: BulkState;
-  /** Runs that fit the filter so far; final once the state is. */
-  readonly matchedCount: number;
-  readonly doneCount: number;
-  /** Nothing was to be done, or somebody else is doing it. */
-  readonly skippedCount: number;
-  /** Why they were skipped. */
-  readonly leftOut: readonly LeftOut[];
-  /** What became of the runs that reruns made; null where this process does not know. */
-  readonly outcomes: readonly BulkOutcome[] | null;
-  readonly pace: number | null;
-  readonly failedCount: number;
-  /** The first failures. */
-  readonly failures: readonly { readonly runId: string; readonly error: string }[];
-  /** Why the work as a whole ended early. */
-  readonly error: string | null;
-  readonly startedAt: number;
-  readonly endedAt: number | null;
-}
-
-export interface BulkOutcome {
-  readonly state: RunState;
-  readonly count: number;
-  /** The first of them. */
-  readonly runIds: readonly string[];
-}
-
 export const bulkScope = "bulk";
 const windowMs = 7 * dayMs;
-// A process that is alive answers from its own memory, so this only says how soon another may go on with what a dead one left.
+/** Somebody asks for work to be stopped that another process does. */
+export const bulkStopScope = "bulk-stop";
+// How soon another may go on with what a dead one left; extended three times as often.
 const leaseMs = 15_000;
+// Work that nobody brings to its end is left to a person.
+const takeoversMax = 20;
+const stopLooks = { tries: 20, pauseMs: 500 };
 const workMax = 4;
 const rememberedMax = 200;
 const failuresShown = 10;
@@ -88,18 +56,8 @@ const failuresShown = 10;
 const outcomesAsked = 200;
 const outcomesEveryMs = 1_000;
 const begunMax = 10_000;
-const outcomeIdsShown = 50;
 // A store that is busy or restarting is waited for; one that stays away ends the work.
 const patience = { tries: 5, pauseMs: 1_000 };
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-type Work = Writable<BulkProgress> & {
-  isCancelled: boolean;
-  readonly actor: string | undefined;
-  /** Runs that reruns made, with the state they were last seen in. */
-  readonly begun: Map<string, RunState>;
-  askedAt: number;
-};
 
 const bulks = new WeakMap<World, BulkWork>();
 
@@ -118,6 +76,7 @@ export class BulkWork {
   private readonly works = new Map<string, Work>();
   private readonly ends = new Map<Work, Promise<void>>();
   private isStopping = false;
+  private look: Timer | null = null;
 
   constructor(private readonly world: World) {}
 
@@ -125,27 +84,22 @@ export class BulkWork {
   async start(env: string, request: BulkRequest): Promise<BulkProgress> {
     const engine = await this.world.engine(env);
     if (request.filter.if !== undefined) compileRunFilter(request.filter.if);
-    const { id, action, filter, reason, asked, pace = null } = request;
+    const { asked, ...order } = request;
+    return this.begin(engine, order, sha256(canonicalJson(asked)).toString("hex"));
+  }
+
+  private async begin(
+    engine: Engine,
+    order: Omit<BulkRequest, "asked">,
+    fingerprint: string | null,
+  ): Promise<BulkProgress> {
+    const { env } = engine;
+    const { id, action, filter, reason, pace = null } = order;
     const running = [...this.works.values()].filter(({ state }) => state === "running").length;
     const known = this.works.has(nameOf(env, id));
     if (!known && running >= workMax) {
       throw errors.SERVER_BUSY({ why: `${running} bulk actions are at work, as many as may be at once` });
     }
-    const answer = await engine.store.claim({
-      env,
-      scope: bulkScope,
-      key: id,
-      token: makeUlid(Math.floor(this.world.platform.wallMs()), this.world.platform.randomBytes(10)),
-      fingerprint: sha256(canonicalJson(asked)).toString("hex"),
-      leaseMs,
-      windowMs,
-    });
-    if (answer.kind === "mismatch") throw errors.BULK_MISMATCH({ id });
-    if (answer.kind === "duplicate") return fromJson(answer.outcome) as BulkProgress;
-    const atWork = this.works.get(nameOf(env, id));
-    if (atWork?.state === "running") return shown(atWork);
-    if (answer.kind === "in-flight")
-      return atWork === undefined ? unknownHere(engine, id, answer.since) : shown(atWork);
     const work: Work = {
       id,
       action,
@@ -161,21 +115,70 @@ export class BulkWork {
       failedCount: 0,
       failures: [],
       error: null,
-      // Not now but when it was first asked for: whoever goes on after a crash looks at the same runs.
-      startedAt: answer.endsAt - windowMs,
+      startedAt: engine.now(),
       endedAt: null,
       isCancelled: false,
-      actor: request.actor,
+      isLost: false,
+      takeovers: 0,
+      actor: order.actor,
       begun: new Map(),
       askedAt: 0,
     };
+    const note = noteOf(work);
+    const answer = await engine.store.claim({
+      env,
+      scope: bulkScope,
+      key: id,
+      token: makeUlid(Math.floor(this.world.platform.wallMs()), this.world.platform.randomBytes(10)),
+      fingerprint,
+      leaseMs,
+      windowMs,
+      note,
+    });
+    if (answer.kind === "mismatch") throw errors.BULK_MISMATCH({ id });
+    if (answer.kind === "duplicate") return fromJson(answer.outcome) as BulkProgress;
+    const atWork = this.works.get(nameOf(env, id));
+    if (atWork?.state === "running") return shown(atWork);
+    if (answer.kind === "in-flight") return this.read(env, id);
+    const before = answer.note === note ? null : readBulkNote(answer.note);
+    // Not now but when it was first asked for: whoever goes on after a crash looks at the same runs.
+    work.startedAt = before?.progress.startedAt ?? answer.endsAt - windowMs;
+    work.takeovers = before === null ? 0 : before.takeovers + 1;
     this.remember(nameOf(env, id), work);
-    // Whoever sends it again after a crash asked for the rest of it.
-    const said = `${action}: ${reason}${answer.kind === "fresh" ? "" : ", the rest of it"}`;
-    const byHand = { actor: request.actor, reason: said };
+    const said = `${action}: ${reason}${before === null ? "" : ", the rest of it"}`;
+    const byHand = { actor: order.actor, reason: said };
     const end = this.perform(engine, work, answer.fence, byHand).finally(() => this.ends.delete(work));
     this.ends.set(work, end);
     return shown(work);
+  }
+
+  /** From now on, what other processes left half done is gone on with here. */
+  watch(): void {
+    this.look = this.world.platform.timer(leaseMs, () => void this.takeOver(), { background: true });
+  }
+
+  private async takeOver(): Promise<void> {
+    for (const engine of this.world.engines.values()) {
+      try {
+        await this.takeOverIn(engine);
+      } catch (error) {
+        this.world.logger.warn(`idem: bulk work of others could not be looked at: ${messageOf(error)}`);
+      }
+    }
+    if (!this.isStopping) this.watch();
+  }
+
+  private async takeOverIn(engine: Engine): Promise<void> {
+    const claims = await engine.store.reads.claims(engine.env, { scope: bulkScope, limit: rememberedMax });
+    for (const { key, state, leaseUntil, outcome, fingerprint } of claims) {
+      if (this.isStopping) return;
+      if (state !== "in-flight" || (leaseUntil ?? 0) > engine.now()) continue;
+      if (this.works.get(nameOf(engine.env, key))?.state === "running") continue;
+      const note = readBulkNote(outcome);
+      if (note === null || note.progress.state === "failed" || note.takeovers >= takeoversMax) continue;
+      this.world.logger.info(`idem: bulk work ${key} was left half done; it goes on here`);
+      await this.begin(engine, note.order, fingerprint);
+    }
   }
 
   /** What a request would do, looking at a bounded number of runs. */
@@ -207,7 +210,9 @@ export class BulkWork {
     }
     const claim = await engine.store.reads.claim(env, bulkScope, id);
     if (claim === null) throw errors.BULK_UNKNOWN({ id });
-    return claim.outcome === null ? unknownHere(engine, id, claim.takenAt) : (fromJson(claim.outcome) as BulkProgress);
+    if (claim.state === "settled") return fromJson(claim.outcome!) as BulkProgress;
+    const note = readBulkNote(claim.outcome);
+    return note === null ? unknownHere(id, claim.takenAt) : toldOfBulk(note, claim.leaseUntil, engine.now());
   }
 
   /** Newest first. */
@@ -221,21 +226,30 @@ export class BulkWork {
   /** What is done stays done; nothing more is begun. */
   async cancel(env: string, id: string, byHand: Audited): Promise<BulkProgress> {
     const work = this.works.get(nameOf(env, id));
-    if (work === undefined || work.state !== "running") {
-      const progress = await this.read(env, id);
-      if (progress.state === "elsewhere") throw errors.OTHER_NODE({ why: `it was asked for bulk work ${id}` });
-      return progress;
-    }
     const { store } = await this.world.engine(env);
+    const before = work === undefined || work.state !== "running" ? await this.read(env, id) : null;
+    if (before !== null && before.state !== "running" && before.state !== "interrupted") return before;
     await store.audit({ env, action: "cancel-bulk", subject: id, reason: "", ...byHand });
-    work.isCancelled = true;
-    await this.ends.get(work);
-    return shown(work);
+    // Whoever does it, or takes it up, finds this.
+    const token = makeUlid(Math.floor(this.world.platform.wallMs()), this.world.platform.randomBytes(10));
+    await store.claim({ env, scope: bulkStopScope, key: id, token, fingerprint: null, leaseMs, windowMs });
+    if (before === null) {
+      work!.isCancelled = true;
+      await this.ends.get(work!);
+      return shown(work!);
+    }
+    let told = before;
+    for (let tries = 0; tries < stopLooks.tries && (told.state === "running" || tries === 0); tries++) {
+      await this.pause(stopLooks.pauseMs);
+      told = await this.read(env, id);
+    }
+    return told;
   }
 
-  /** Before the engines stop: what is left can be finished by sending the request again. */
+  /** Before the engines stop: what is left another process goes on with, or this one once it is started again. */
   async stop(): Promise<void> {
     this.isStopping = true;
+    this.look?.cancel();
     await Promise.all(this.ends.values());
   }
 
@@ -246,23 +260,65 @@ export class BulkWork {
   }
 
   private async perform(engine: Engine, work: Work, fence: number, byHand: ByHand): Promise<void> {
+    let stopKeeping = () => {};
     try {
       // One entry for all of them, kept before anything is done: no crash leaves runs cancelled that nobody asked about.
       await engine.store.audit({ env: engine.env, action: "start-bulk", subject: work.id, ...byHand });
+      if (await this.isStopAsked(engine, work)) work.isCancelled = true;
+      stopKeeping = this.keep(engine, work, fence);
       await this.walk(engine, work);
       work.state = work.isCancelled ? "cancelled" : this.isStopping ? "interrupted" : "completed";
     } catch (error) {
       work.state = "failed";
       work.error = messageOf(error);
     }
+    stopKeeping();
+    if (work.isLost) {
+      this.works.delete(nameOf(engine.env, work.id));
+      return;
+    }
     work.endedAt = engine.now();
-    // Its claim stays open: after the lease, the same request goes over the same runs and finds most of them done.
-    if (work.state === "failed" || work.state === "interrupted") return;
     try {
+      // Its claim stays open: whoever goes on goes over the same runs and finds most of them done.
+      if (work.state === "failed" || work.state === "interrupted") {
+        await this.extend(engine, work, fence, 0);
+        return;
+      }
       await engine.store.settle(engine.env, bulkScope, work.id, fence, JSON.stringify(shown(work)));
     } catch (error) {
       this.world.logger.warn(`idem: the end of bulk work ${work.id} was not stored: ${messageOf(error)}`);
     }
+  }
+
+  /** Says how far it is while it is at work, and looks whether somebody wants it stopped. The answer ends it. */
+  private keep(engine: Engine, work: Work, fence: number): () => void {
+    let timer: Timer;
+    let isOver = false;
+    const arm = () => {
+      timer = this.world.platform.timer(leaseMs / 3, () => void tell(), { background: true });
+    };
+    const tell = async () => {
+      try {
+        if (await this.isStopAsked(engine, work)) work.isCancelled = true;
+        if ((await this.extend(engine, work, fence, leaseMs)) === "lost") work.isLost = true;
+      } catch {
+        // Told again in a moment. A store that stays away ends the work itself.
+      }
+      if (!isOver) arm();
+    };
+    arm();
+    return () => {
+      isOver = true;
+      timer.cancel();
+    };
+  }
+
+  private extend({ store, env }: Engine, work: Work, fence: number, forMs: number): Promise<ExtendAnswer> {
+    return store.extend({ env, scope: bulkScope, key: work.id, fence, leaseMs: forMs, note: noteOf(work) });
+  }
+
+  private async isStopAsked({ store, env }: Engine, { id }: Work): Promise<boolean> {
+    return (await store.reads.claim(env, bulkStopScope, id)) !== null;
   }
 
   private async walk(engine: Engine, work: Work): Promise<void> {
@@ -302,8 +358,8 @@ export class BulkWork {
     for (const run of runs) if (run !== null) work.begun.set(run.id, run.state);
   }
 
-  private isOver({ isCancelled }: Work): boolean {
-    return isCancelled || this.isStopping;
+  private isOver({ isCancelled, isLost }: Work): boolean {
+    return isCancelled || isLost || this.isStopping;
   }
 
   private async performOne(engine: Engine, work: Work, run: RunSummary, why: LeftOutReason | undefined): Promise<void> {
@@ -369,41 +425,3 @@ const selectionOf = (
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 const nameOf = (env: string, id: string): string => `${env}\n${id}`;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-function shown({ isCancelled: _, actor: __, begun, askedAt: ___, ...progress }: Work): BulkProgress {
-  return { ...progress, outcomes: progress.outcomes === null ? null : outcomesOf(begun) };
-}
-
-function outcomesOf(begun: ReadonlyMap<string, RunState>): readonly BulkOutcome[] {
-  const outcomes = new Map<RunState, { state: RunState; count: number; runIds: string[] }>();
-  for (const [id, state] of begun) {
-    const known = outcomes.get(state) ?? { state, count: 0, runIds: [] };
-    known.count += 1;
-    if (known.runIds.length < outcomeIdsShown) known.runIds.push(id);
-    outcomes.set(state, known);
-  }
-  return [...outcomes.values()];
-}
-
-/** What its claim says of work that this process knows nothing of. */
-const unknownHere = ({ store }: Pick<Engine, "store">, id: string, startedAt: number): BulkProgress => ({
-  id,
-  action: null,
-  filter: {},
-  reason: "",
-  state: store.shared === null ? "interrupted" : "elsewhere",
-  matchedCount: 0,
-  doneCount: 0,
-  skippedCount: 0,
-  leftOut: [],
-  outcomes: null,
-  pace: null,
-  failedCount: 0,
-  failures: [],
-  error:
-    store.shared === null
-      ? "the process that did it is gone: send the same request again to finish it"
-      : "another node was asked and alone knows how far it is; if that node is gone, send the same request again to finish it",
-  startedAt,
-  endedAt: null,
-});

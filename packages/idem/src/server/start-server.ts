@@ -125,6 +125,7 @@ export async function startServer(
   metrics.watch(world, () => listener.load);
   const socket = file === null ? null : await openLocalSocket(world, file, store);
   const unfollow = followEnvironments(world, store);
+  bulkOf(world).watch();
   const syncing = settings.role === "worker" ? null : startSyncing(world);
   if (syncing !== null) world.triedPorts = syncing.tried;
 

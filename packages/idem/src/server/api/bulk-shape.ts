@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { bulkActions, leftOutReasons } from "../../engine/bulk/left-out.ts";
 import { runStates } from "../../model/run.ts";
-import type { BulkProgress } from "../bulk-work.ts";
+import type { BulkProgress } from "../bulk-progress.ts";
 import { instantText } from "../read-input.ts";
 
 // As many as somebody ticks by hand; more than that is a filter.
@@ -49,9 +49,9 @@ export const bulkItem = z.object({
   filter: z.looseObject({}),
   reason: z.string(),
   state: z
-    .enum(["running", "completed", "cancelled", "failed", "interrupted", "elsewhere"])
+    .enum(["running", "completed", "cancelled", "failed", "interrupted"])
     .describe(
-      "`failed` and `interrupted` did not get to the end: send the same request again to go on; of `elsewhere` another node knows more",
+      "`failed` did not get to the end: send the same request again to go on; with `interrupted` a process of the server goes on by itself",
     ),
   matchedCount: z.number().int().describe("Runs that fit so far; final once the state is"),
   doneCount: z.number().int(),

@@ -115,5 +115,5 @@ function ended({ action, state, doneCount }: BulkItem): string {
   const words = actionWords[action ?? "rerun"];
   if (state === "cancelled") return `Stopped: ${runsWords(doneCount)} ${words.did}`;
   if (state === "completed") return `Done: ${runsWords(doneCount)} ${words.did}`;
-  return state === "elsewhere" ? "Another server does it" : "It did not get to the end";
+  return state === "interrupted" ? "Interrupted: the server goes on with it soon" : "It did not get to the end";
 }

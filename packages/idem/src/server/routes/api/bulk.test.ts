@@ -264,14 +264,59 @@ describe("bulk work whose process is gone", () => {
     return { before, after, body, platform };
   }
 
-  test("is told as interrupted, and finished by the same request without doing anything twice", async () => {
-    const { before, after, body, platform } = await interrupted();
+  test("is taken over when its process falls silent in the middle, however alive that process believes itself", async () => {
+    const platform = new ManualPlatform();
+    const store = new MemoryStore(platform);
+    // It reaches the store no more, and does not know it.
+    const cut = Object.create(store, {
+      cancel: { value: () => new Promise(() => {}) },
+      extend: { value: () => Promise.reject(new Error("cut off")) },
+    }) as MemoryStore;
+    const before = await apiWorld({ platform, store: cut });
+    await before.start(sleepers);
+    for (let user = 0; user < 3; user++) await before.send({ name: "trial/started", data: { user } });
+    await before.idle();
+    await before.advance(1);
+    await before.ask(startBulk, { body: { id: "b-1", action: "cancel", filter: { state: "waiting" } } });
+    const after = await apiWorld({ platform, store });
+    await after.start(sleepers);
+    bulkOf(after.world).watch();
+    expect(await progress(after)).toMatchObject({ state: "running", action: "cancel" });
+    await platform.advance(31_000, () => after.idle());
+    await expect.poll(() => progress(after)).toMatchObject({ state: "completed", doneCount: 3 });
+    expect(await statesOf(after)).toEqual(["cancelled", "cancelled", "cancelled"]);
+    await bulkOf(after.world).stop();
+  });
+
+  test("and that is stopped meanwhile is not gone on with", async () => {
+    const { after, platform } = await interrupted();
+    const runCount = async () => (await after.ask(listRuns, { query: { limit: 500 } })).body.runs.length;
+    const before = await runCount();
+    bulkOf(after.world).watch();
+    void after.ask(stopBulk, { params: { bulk: "b-1" } });
+    await expect.poll(() => after.store.reads.claim("default", "bulk-stop", "b-1")).not.toBeNull();
+    await platform.advance(31_000, () => after.idle());
+    await expect.poll(() => progress(after)).toMatchObject({ state: "cancelled", doneCount: 0 });
+    expect(await runCount()).toBe(before);
+    await bulkOf(after.world).stop();
+  });
+
+  test("is gone on with by a process that watches, from the same runs, with nothing done twice", async () => {
+    const { after, platform } = await interrupted();
+    bulkOf(after.world).watch();
+    await platform.advance(15_000, () => after.idle());
+    await expect.poll(() => progress(after)).toMatchObject({ state: "completed", matchedCount: 50, doneCount: 50 });
+    const { runs } = (await after.ask(listRuns, { query: { limit: 500 } })).body;
+    expect(runs).toHaveLength(100);
+    await bulkOf(after.world).stop();
+  });
+
+  test("is told as interrupted with how far it is, and finished by the same request without doing anything twice", async () => {
+    const { before, after, body } = await interrupted();
     const done = (await progress(before)).doneCount;
     expect(done).toBeGreaterThan(0);
     expect(done).toBeLessThan(50);
-    expect(await progress(after)).toMatchObject({ state: "interrupted", action: null });
-    expect((await after.ask(startBulk, { body })).body.bulk).toMatchObject({ state: "interrupted" });
-    platform.clock.advance(15_000);
+    expect(await progress(after)).toMatchObject({ state: "interrupted", action: "rerun", doneCount: done });
     expect((await after.ask(startBulk, { body })).body.bulk).toMatchObject({ state: "running" });
     await bulkOf(after.world).ended("default", "b-1");
     expect(await progress(after)).toMatchObject({ state: "completed", matchedCount: 50, doneCount: 50 });

@@ -8,7 +8,8 @@ import { functionKeyOf } from "../../../observe/function-key.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { bulkFilter, bulkItem, bulkItemOf, leftOutItem } from "../../api/bulk-shape.ts";
 import { reasonField } from "../../api/reason.ts";
-import { type BulkFilter, bulkOf } from "../../bulk-work.ts";
+import type { BulkFilter } from "../../bulk-progress.ts";
+import { bulkOf } from "../../bulk-work.ts";
 import { readInstant } from "../../read-input.ts";
 
 /** Of the last days. */

@@ -6,7 +6,8 @@ import { functionSlug } from "../../../model/function-config.ts";
 import { shownApp } from "../../../model/function-names.ts";
 import { makeUlid } from "../../../model/ulid.ts";
 import { type RestCancellation, restCancellation } from "../../../protocol/rest-shapes.ts";
-import { type BulkProgress, bulkOf } from "../../bulk-work.ts";
+import type { BulkProgress } from "../../bulk-progress.ts";
+import { bulkOf } from "../../bulk-work.ts";
 import { instantText, readInstant } from "../../read-input.ts";
 import { v1Route } from "../../v1-route.ts";
 

@@ -313,6 +313,22 @@ describe("writing while nobody owns the store", () => {
     }
   });
 
+  test("rerun with other data, which has to be about the same thing", async () => {
+    const { terminal, runId } = await shop();
+    const data = { orderId: 7, mail: "kim@example.org" };
+    const { runId: newRun } = await terminal.json("rerun", runId, "--data", JSON.stringify(data));
+    expect(await terminal.json("run", newRun)).toMatchObject({ rerunOf: runId, key: "7", events: [{ data }] });
+    expect(await terminal.run("rerun", runId, "--data", '{"orderId":8}')).toBe(2);
+    expect(terminal.written.err).toContain("RERUN_OTHER_KEY");
+    for (const wrong of [
+      ["--data", "[1]"],
+      ["--data", "{"],
+      ["--data", "{}", "--from", "charge-card"],
+    ]) {
+      expect(await terminal.run("rerun", runId, ...wrong)).toBe(2);
+    }
+  });
+
   test("a key is given back with a reason, and the next event starts a run", async () => {
     const { terminal } = await shop();
     expect(await terminal.run("keys", "--release", "7", "--function", "charge")).toBe(2);

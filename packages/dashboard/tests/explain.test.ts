@@ -1,6 +1,7 @@
 // The page Explain, in a real browser over a real server: why it ran, did not run, or ran twice.
+
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectSoundPages } from "./accessibility.ts";
+import { axeFindings, expectSoundPages } from "./accessibility.ts";
 import { visit } from "./browser.ts";
 import { define, openWorld, type Story, tellStory, type World } from "./world.ts";
 
@@ -14,6 +15,23 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 const open = (path: string) => visit(`${world.origin}${path}`);
+
+test("what is typed is looked for on every page: Ctrl-K, words that narrow each other, arrows and Enter", async () => {
+  const page = await open("/events");
+  await page.locator(".explain-box input").waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("placement 48213");
+  const results = page.locator(".search-results");
+  await results.getByText("data.placementId = 48213").waitFor();
+  expect(await results.innerText()).toContain("newest 100 events looked at");
+  expect(await axeFindings(page)).toEqual([]);
+  if (process.env.BULK_PICTURES !== undefined)
+    await page.screenshot({ path: `${process.env.BULK_PICTURES}-search.png` });
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => new URL(page.url()).pathname).toBe("/runs");
+  expect(page.troubles).toEqual([]);
+});
 
 test("the double invoice is told from its number alone: the because, the four gates, both runs and what to do", async () => {
   const page = await open("/events");

@@ -53,6 +53,7 @@ import { releaseKey } from "./api/release-key.ts";
 import { releaseRun } from "./api/release-run.ts";
 import { removeWebhook } from "./api/remove-webhook.ts";
 import { previewRerun, rerunRun } from "./api/rerun-run.ts";
+import { search } from "./api/search.ts";
 import { sendEvents } from "./api/send-events.ts";
 import { sendSignal } from "./api/send-signal.ts";
 import { readSession, signIn, signOut } from "./api/session.ts";
@@ -73,6 +74,7 @@ export const apiRoutes = [
   listDecisions,
   listEventTypes,
   listEvents,
+  search,
   sendEvents,
   readEvent,
   readEventData,

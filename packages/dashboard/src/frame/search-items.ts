@@ -1,0 +1,107 @@
+// What a search found, as rows to choose from: each leads somewhere. Three of each kind, and how many there are.
+import type { Answer } from "../api/client.ts";
+import type { IconName } from "../parts/icon.tsx";
+import { places, placesUnderEnvironment } from "./navigation.ts";
+
+export interface SearchItem {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly text: string;
+  readonly beside: string;
+  readonly to: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly search?: Readonly<Record<string, string>>;
+}
+
+export interface SearchPart {
+  readonly title: string;
+  readonly beside: string;
+  readonly items: readonly SearchItem[];
+}
+
+const shownOfEach = 3;
+
+export function searchParts(q: string, found: Answer<"GET /api/search"> | undefined): readonly SearchPart[] {
+  const parts: SearchPart[] = [];
+  const add = (title: string, items: readonly SearchItem[], of = "") => {
+    if (items.length === 0) return;
+    const shown = items.slice(0, shownOfEach);
+    const beside = [items.length > shown.length ? `${shown.length} of ${items.length}` : "", of];
+    parts.push({ title, items: shown, beside: beside.filter((each) => each !== "").join(", ") });
+  };
+  if (found !== undefined) {
+    add(
+      "Runs",
+      found.runs.map(({ id, function: fn, key, state }) => ({
+        id: `run ${id}`,
+        icon: "runs",
+        text: key === null ? `${fn}, ${id}` : `${fn}, key ${key}`,
+        beside: state,
+        to: "/runs/$run",
+        params: { run: id },
+      })),
+      "newest 500 looked at",
+    );
+    add(
+      "Functions",
+      found.functions.map(({ id, events }) => ({
+        id: `function ${id}`,
+        icon: "functions",
+        text: id,
+        beside: events.join(", "),
+        to: "/functions/$fn",
+        params: { fn: id },
+      })),
+    );
+    add("Events", [
+      ...(found.event === null
+        ? []
+        : [
+            {
+              id: `event ${found.event.id}`,
+              icon: "events" as const,
+              text: q,
+              beside: found.event.name,
+              to: "/events/$event",
+              params: { event: found.event.id },
+            },
+          ]),
+      ...found.events.map(({ name, functions, recentCount }) => ({
+        id: `name ${name}`,
+        icon: "events" as const,
+        text: name,
+        beside: `${recentCount} of the newest 100, starts ${functions.length === 0 ? "nothing" : functions.length === 1 ? "1 function" : `${functions.length} functions`}`,
+        to: "/events",
+        search: { name },
+      })),
+    ]);
+    add(
+      "Values in data",
+      found.values.map(({ event, path, value, count }) => ({
+        id: `value ${event} ${path} ${value}`,
+        icon: "search",
+        text: `${event} ${path.replace(/^event\./, "")} = ${value}`,
+        beside: count === 1 ? "1 event" : `${count} events`,
+        to: "/runs",
+        search: { cel: `${path} == ${value}` },
+      })),
+      "newest 100 events looked at",
+    );
+  }
+  const wanted = q.toLowerCase();
+  add(
+    "Pages",
+    [...places, ...placesUnderEnvironment]
+      .filter(({ text }) => text.toLowerCase().includes(wanted))
+      .map(({ to, text, icon }) => ({ id: `page ${to}`, icon, text, beside: "", to })),
+  );
+  add("Actions", [
+    { id: "explain", icon: "explain", text: `Explain ${q}`, beside: "Enter", to: "/explain", search: { q } },
+    // The list takes one text; words that narrow each other are found here.
+    ...(/\s/.test(q)
+      ? []
+      : [{ id: "list", icon: "runs" as const, text: `Runs with ${q}`, beside: "", to: "/runs", search: { q } }]),
+    { id: "send", icon: "events", text: "Send a test event", beside: "", to: "/events/new", search: {} },
+  ]);
+  return parts;
+}

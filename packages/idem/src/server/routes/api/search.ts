@@ -1,0 +1,58 @@
+// GET /api/search: what somebody may mean by what they type.
+import { z } from "zod";
+import { apiRoute } from "../../api/api-route.ts";
+import { pageWork } from "../../api/paging.ts";
+import { runStates } from "../../../model/run.ts";
+import { eventsLooked, runsLooked, searchAll } from "../../search.ts";
+
+const count = z.number().int();
+
+export const search = apiRoute({
+  method: "GET",
+  path: "/api/search",
+  summary: "Find functions, events, runs, keys and values by the words in `q`, which narrow each other",
+  tag: "runs",
+  query: { q: z.string().trim().min(1).max(200) },
+  answer: z.object({
+    runs: z
+      .array(
+        z.object({
+          id: z.string(),
+          function: z.string(),
+          key: z.string().nullable(),
+          state: z.enum(runStates),
+          createdAt: count,
+        }),
+      )
+      .describe(`By id, or of the newest ${runsLooked} by function and key`),
+    functions: z.array(z.object({ id: z.string(), events: z.array(z.string()) })),
+    events: z
+      .array(
+        z.object({
+          name: z.string(),
+          functions: z.array(z.string()),
+          recentCount: count.describe(`Of the newest ${eventsLooked} events`),
+          lastAt: count.nullable(),
+        }),
+      )
+      .describe("By name: those that functions name, and those that came lately"),
+    event: z.object({ id: z.string(), name: z.string() }).nullable().describe("The one event of this id"),
+    values: z
+      .array(z.object({ event: z.string(), path: z.string(), value: z.string(), count, eventId: z.string() }))
+      .describe(`In the data of the newest ${eventsLooked} events; \`value\` is JSON`),
+    unheard: z
+      .object({ name: z.string(), recentCount: count, lastAt: count, meant: z.string().nullable() })
+      .nullable()
+      .describe("An event of exactly this name came lately and starts nothing; perhaps another was meant"),
+  }),
+  handle: async ({ query, engine }) => {
+    const found = await searchAll(engine, query.q, pageWork(engine));
+    return {
+      ...found,
+      runs: [...found.runs],
+      functions: found.functions.map(({ id, events }) => ({ id, events: [...events] })),
+      events: found.events.map(({ functions, ...event }) => ({ ...event, functions: [...functions] })),
+      values: [...found.values],
+    };
+  },
+});

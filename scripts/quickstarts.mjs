@@ -1,7 +1,8 @@
 // Builds and runs the quick-starts whose framework is not among our dependencies, as they stand in docs/quickstarts: every block that begins
 // with a path is written there, the framework and this package are installed, and an order is placed twice. Needs the network and a
 // minute or two, so it has a command of its own: npm run quickstarts, or one of them: npm run quickstarts -- nextjs
-import { execFileSync, spawn } from "node:child_process";
+// Then `idem verify` is given in its folder, with a configuration of at most ten lines: with a mail that has no key, and with one that has.
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,6 +13,8 @@ import { fileURLToPath } from "node:url";
 const [major, minor, patch] = process.versions.node.split(".").map(Number);
 const hasSqlite = major > 24 || (major === 24 && minor >= 15) || (major === 22 && minor * 100 + patch >= 2203);
 const driver = hasSqlite ? [] : ["better-sqlite3"];
+
+const verifying = ["@mswjs/interceptors@0.41.9", "@swc/wasm"];
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -29,8 +32,21 @@ const nestOptions = {
   outDir: "dist",
 };
 
+const sending = (key) => `async (${key === null ? "" : "{ key }"}) => {
+  const headers = ${key === null ? "{}" : `{ "Idempotency-Key": ${key} }`};
+  const answer = await fetch("https://mail.example/messages", { method: "POST", headers, body: "confirmed" });
+  if (!answer.ok) throw new Error(String(answer.status));
+}`;
+const functions = 'functions: { "confirm-order": { event: { name: "order/placed", data: { orderId: 7 } } } },';
+
 const quickstarts = {
   nextjs: {
+    verified: { file: "lib/idem.ts", mail: /\(\) => console\.log\(`[^`]*`\)/ },
+    configuration: `export default {
+  modules: ["app/api/orders/route.ts"],
+  ${functions}
+};
+`,
     install: ["next@16", "react", "react-dom", "typescript@5", "@types/react", "@types/node@20"],
     beside: { "app/layout.tsx": layout, "app/page.tsx": "export default () => null;\n" },
     build: ["node_modules/next/dist/bin/next", "build"],
@@ -38,6 +54,25 @@ const quickstarts = {
     orders: "/api/orders",
   },
   nestjs: {
+    verified: { file: "src/orders.functions.ts", mail: /\(\) => mailer\.send\(`[^`]*`\)/ },
+    // The page's own module stands in main.ts, which listens.
+    module: `import { Module } from "@nestjs/common";
+import { IdemService } from "./idem.service.js";
+import { Mailer } from "./mailer.js";
+import { OrdersFunctions } from "./orders.functions.js";
+
+@Module({ providers: [IdemService, Mailer, OrdersFunctions] })
+export class FunctionsModule {}
+`,
+    configuration: `import "reflect-metadata";
+import { NestFactory } from "@nestjs/core";
+import { FunctionsModule } from "./src/functions.module.js";
+
+export default {
+  load: () => NestFactory.createApplicationContext(FunctionsModule, { logger: false }),
+  ${functions}
+};
+`,
     install: [
       ...["@nestjs/core@12", "@nestjs/common@12", "@nestjs/platform-express@12", "reflect-metadata", "rxjs"],
       ...["typescript@5", "@types/node@20"],
@@ -76,7 +111,28 @@ function expectSame(what, found, wanted) {
   }
 }
 
-async function prove(name, { install, beside, build, start, orders }) {
+/** A stranger's own project, from its own folder. */
+function verify(folder, { verified, configuration, module }) {
+  const lines = configuration.trim().split("\n").length;
+  if (lines > 10) throw new Error(`${lines} lines of configuration`);
+  writeFileSync(join(folder, "idem.verify.ts"), configuration);
+  if (module !== undefined) writeFileSync(join(folder, "src", "functions.module.ts"), module);
+  const file = join(folder, verified.file);
+  const printed = readFileSync(file, "utf8");
+  for (const [key, verdict] of [
+    [null, "DOUBLED"],
+    ["key", "HELD"],
+  ]) {
+    writeFileSync(file, printed.replace(verified.mail, sending(key)));
+    const args = [join("node_modules", "idem", "bin", "idem.mjs"), "verify", "--budget", "0", "--reporter", "json"];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+    const found = JSON.parse(stdout || "null")?.functions.map((each) => [each.id, each.verdict]) ?? stderr;
+    expectSame("idem verify", found, [["confirm-order", verdict]]);
+  }
+}
+
+async function prove(name, quickstart) {
+  const { install, beside, build, start, orders } = quickstart;
   const folder = mkdtempSync(join(tmpdir(), `idem-${name}-`));
   const page = readFileSync(join(root, "docs", "quickstarts", `${name}.md`), "utf8");
   const blocks = [...page.matchAll(/```ts\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, path, code]) => [path, code]);
@@ -100,7 +156,16 @@ async function prove(name, { install, beside, build, start, orders }) {
     join(root, "packages", "idem"),
   ];
   const tarball = run("npm", pack).trim().split("\n").at(-1);
-  run("npm", ["install", "--loglevel=error", "--no-audit", "--no-fund", `./${tarball}`, ...driver, ...install]);
+  run("npm", [
+    "install",
+    "--loglevel=error",
+    "--no-audit",
+    "--no-fund",
+    `./${tarball}`,
+    ...driver,
+    ...verifying,
+    ...install,
+  ]);
   run(process.execPath, build);
   const port = await freePort();
   const server = spawn(process.execPath, start(port), {
@@ -126,8 +191,9 @@ async function prove(name, { install, beside, build, start, orders }) {
     server.kill("SIGTERM");
     await ended;
   }
+  verify(folder, quickstart);
   rmSync(folder, { recursive: true, force: true });
-  console.log(`${name}: built, started, one order placed twice: one run, one mail`);
+  console.log(`${name}: built, started, one order placed twice: one run, one mail; verified, with a key and without`);
 }
 
 const wanted = process.argv.slice(2);

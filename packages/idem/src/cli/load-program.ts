@@ -74,7 +74,9 @@ export async function loadProgram(
   const { functions, clients } = described;
   const names = modules.map((path) => relative(io.cwd, path)).join(", ");
   if (clients.length === 0)
-    throw cannot(`${names} constructed no Idem: name the module in which your client is made, or one that imports it.`);
+    throw cannot(
+      `${names} constructed no Idem: name the module in which your client is made, or one that imports it; where a container makes it, let load of idem.verify.ts open that (docs/verify.md).`,
+    );
   if (functions.length === 0) throw cannot(`${names} defined no function: name the modules that call createFunction.`);
   const twice = functions.find(
     (each, i) => functions.findIndex(({ fn, env }) => fn === each.fn && env === each.env) < i,

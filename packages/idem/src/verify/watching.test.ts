@@ -32,6 +32,16 @@ describe.each(corpusPairs("packages"))("$name", ({ faulty, mended, expected }) =
   });
 });
 
+test("a client that a program keeps on the global object is made anew by the process that takes over", async () => {
+  const { verdict, findings } = await verifyProgram(threads, corpusProgram("watching/kept-on-global.mjs"), {
+    only: ["die-after-effect:1", "again-at-once"],
+  });
+  expect({ verdict, schedules: findings.map(({ schedule }) => schedule) }).toEqual({
+    verdict: "DOUBLED",
+    schedules: ["die-after-effect:1"],
+  });
+});
+
 /** The line below the mark. */
 function markedLine(program: string): number {
   return (

@@ -11,6 +11,7 @@ import type { Json, WorldRecord } from "../thing.ts";
 import { CallWorld } from "./call-world.ts";
 import { asCaller, currentCaller, isUnwatched } from "./caller.ts";
 import { denyWaysOut } from "./deny-ways-out.ts";
+import { noteGlobals } from "./forget-globals.ts";
 import type { Life } from "./life.ts";
 import { openLoader, withModules } from "./load-modules.ts";
 import { Makers } from "./makers.ts";
@@ -105,6 +106,7 @@ async function open(): Promise<void> {
   process.on("unhandledRejection", tell);
   process.on("uncaughtException", tell);
   await openLoader(loader);
+  noteGlobals();
   isOpen = true;
   thread.post({ kind: "opened" });
 }

@@ -1,4 +1,5 @@
 // One world: a store, a clock, processes and an outside, played to its end under one schedule.
+import { relayMark } from "../../model/relay-mark.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { type TakenClient, takeClients } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
@@ -6,8 +7,9 @@ import type { Store } from "../../store/store.ts";
 import { type Adversity, nameOf, type Schedule, type Side } from "../schedules.ts";
 import type { Json, Moment, WorldRecord } from "../thing.ts";
 import { AnswerWaits } from "./answer-waits.ts";
-import { asCaller, type Caller, currentCaller, stackAbove } from "./caller.ts";
+import { asCaller, type Caller, currentCaller } from "./caller.ts";
 import { playCourse } from "./course.ts";
+import { forgetGlobals } from "./forget-globals.ts";
 import { Life } from "./life.ts";
 import { loadModules } from "./load-modules.ts";
 import { failedRuns, parkedEffects, runsOf, sentEvents } from "./read-world.ts";
@@ -216,6 +218,7 @@ export class World {
       };
       return { platform: at.platform(), scratch, take };
     });
+    forgetGlobals();
     const before = realMonoMs();
     this.configuration = await asCaller({ life, run: null }, () =>
       loadModules(this.options.modules, (path, exported) => this.options.onModule?.(life, path, exported)),
@@ -528,7 +531,7 @@ function holdRelays({ client }: TakenClient, moved: Promise<void>): void {
     isMoved = true;
   });
   const held = (...args: unknown[]): Promise<unknown> => {
-    const isRelay = !isMoved && /[\\/]relay-to-idem\.[jt]s/.test(stackAbove(held, 5));
+    const isRelay = !isMoved && typeof args[1] === "object" && args[1] !== null && relayMark in args[1];
     return isRelay ? moved.then(() => (client.send as typeof send)(...args)) : send(...args);
   };
   Object.defineProperty(client, "send", { configurable: true, value: held });

@@ -1,11 +1,10 @@
 // One field for text and for expressions: what speaks of `event` or `output` is an expression, everything else is text.
 import { useEffect, useRef, useState } from "react";
 import { Icon } from "../../parts/icon.tsx";
+import { speaksOfRun, withEquals } from "./expression-words.ts";
 
 // Typing is not a question yet; a pause is.
 const typingMs = 300;
-
-const expression = /\b(event|output)\s*(\.|\[|==|!=)|\bhas\(/;
 
 interface ExpressionFieldProps {
   readonly fieldId: string;
@@ -32,8 +31,12 @@ export function ExpressionField({ fieldId, q, cel, mistake, onChange }: Expressi
       const text = typed.trim();
       last.current = text;
       if (text === "") change.current(undefined, undefined);
-      else if (expression.test(text)) change.current(undefined, text);
-      else change.current(text, undefined);
+      else if (speaksOfRun(text)) {
+        const meant = withEquals(text);
+        last.current = meant;
+        if (meant !== text) setTyped(meant);
+        change.current(undefined, meant);
+      } else change.current(text, undefined);
     }, typingMs);
     return () => clearTimeout(timer);
   }, [typed]);

@@ -1,0 +1,10 @@
+// What people type into the filter, read as they meant it.
+
+const isExpression = /\b(event|output)\s*(\.|\[|==?|!=)|\bhas\(/;
+
+/** Whether it speaks of `event` or `output`; everything else is text. */
+export const speaksOfRun = (text: string): boolean => isExpression.test(text);
+
+/** One `=` is meant as `==`, outside of what stands in quotes: nothing is assigned here. */
+export const withEquals = (text: string): string =>
+  text.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[=!<>]=|=/g, (found) => (found === "=" ? "==" : found));

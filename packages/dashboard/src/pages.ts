@@ -17,6 +17,8 @@ export const pageFiles = {
   "/keys/$claim": "keys/key-page",
   "/functions": "functions/functions-page",
   "/functions/$fn": "function/function-page",
+  "/functions/$fn/line": "line/line-page",
+  "/workers": "workers/workers-page",
   "/apps": "apps/apps-page",
   "/webhooks": "webhooks/webhooks-page",
   "/webhooks/$source": "webhook/webhook-page",

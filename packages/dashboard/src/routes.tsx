@@ -37,6 +37,7 @@ const home = createRoute({
   getParentRoute: parent,
   path: "/",
   component: pageAt("/"),
+  validateSearch: searchOf({ range: oneOf("1h", "24h", "7d") }),
 });
 
 const runs = createRoute({
@@ -54,6 +55,7 @@ const runs = createRoute({
     q: text,
     cel: text,
     show: oneOf("doubled", "suppressed", "failed", "no-worker"),
+    by: oneOf("ended"),
     open: text,
   }),
 });
@@ -120,6 +122,12 @@ const fn = createRoute({
   component: pageAt("/functions/$fn"),
   validateSearch: searchOf({ range: oneOf("1h", "24h", "7d", "30d") }),
 });
+const line = createRoute({
+  getParentRoute: parent,
+  path: "/functions/$fn/line",
+  component: pageAt("/functions/$fn/line"),
+});
+const workers = createRoute({ getParentRoute: parent, path: "/workers", component: pageAt("/workers") });
 const apps = createRoute({ getParentRoute: parent, path: "/apps", component: pageAt("/apps") });
 
 const webhooks = createRoute({ getParentRoute: parent, path: "/webhooks", component: pageAt("/webhooks") });
@@ -175,6 +183,8 @@ const routeTree = root.addChildren([
   key,
   functions,
   fn,
+  line,
+  workers,
   apps,
   webhooks,
   webhook,

@@ -60,7 +60,7 @@ async function visitAs(who: string, path: string) {
 }
 
 test("an operator sees the keys of the program around it, opens a run, hears of another at once, and cancels it in their own name", async () => {
-  const page = await visitAs("ann", "");
+  const page = await visitAs("ann", "/runs");
   await page.getByRole("heading", { name: "Every key ran once. 1 duplicate was answered" }).waitFor();
   const row = page.locator(".list .row", { hasText: "placementId 7" });
   await row.getByRole("link").first().click();

@@ -45,7 +45,7 @@ test("a second run for one placement is on screen as ×2 within 5 s, without a r
     own.send({ name: "bullhorn/placement.event", id, data: { placementId: 48_213, eventType, rate: 92.5 } });
   const first = await placed("evt_1", "INSERTED");
   await own.reached(first.decisions[0]!.runId!, "completed");
-  const page = await open("/", looks[0]!, own.origin);
+  const page = await open("/runs", looks[0]!, own.origin);
   await page.getByRole("heading", { name: "Every key ran once." }).waitFor(patience);
   expect(await page.locator(loud).count()).toBe(0);
   await page.evaluate(() => Object.assign(window, { isSamePage: true }));

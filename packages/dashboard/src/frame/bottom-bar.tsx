@@ -2,7 +2,7 @@ import { Link, useRouterState } from "@tanstack/react-router";
 import { useState } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { bottomPlaces, morePlaces } from "./navigation.ts";
+import { bottomPlaces, isExact, morePlaces } from "./navigation.ts";
 import { useOpenAlerts } from "./open-alerts.ts";
 import { SignOut } from "./sign-out.tsx";
 import "./bottom-bar.css";
@@ -16,7 +16,12 @@ export function BottomBar() {
   return (
     <nav className="bottom-bar" aria-label="Main, short">
       {bottomPlaces.map(({ to, text, icon }) => (
-        <Link key={to} to={to} activeProps={{ "aria-current": "page" }}>
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ exact: isExact(to), includeSearch: false }}
+          activeProps={{ "aria-current": "page" }}
+        >
           <Icon name={icon} />
           {text}
           {to === "/radar" && alerts > 0 && <span className="badge">{alerts}</span>}
@@ -36,7 +41,13 @@ export function BottomBar() {
           <ul className="more">
             {morePlaces.map(({ to, text, icon }) => (
               <li key={to}>
-                <Link className="entry" to={to} onClick={() => setMore(false)} activeProps={{ "aria-current": "page" }}>
+                <Link
+                  className="entry"
+                  to={to}
+                  onClick={() => setMore(false)}
+                  activeOptions={{ exact: isExact(to), includeSearch: false }}
+                  activeProps={{ "aria-current": "page" }}
+                >
                   <Icon name={icon} />
                   {text}
                 </Link>

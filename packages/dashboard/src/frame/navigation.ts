@@ -19,6 +19,7 @@ const place = (to: string, text: string, icon: IconName, letter: string | null =
 });
 
 const all = [
+  place("/", "Overview", "overview", "o"),
   place("/runs", "Runs", "runs", "r"),
   place("/radar", "Radar", "radar", "a"),
   place("/explain", "Explain", "explain", "x"),
@@ -29,15 +30,19 @@ const all = [
 ];
 
 const under = [
+  place("/workers", "Workers", "workers"),
   place("/apps", "Apps", "apps"),
   place("/audit", "Audit", "audit"),
   place("/settings", "Settings", "settings"),
 ];
 
+/** Every address begins with that of the overview. */
+export const isExact = (to: string): boolean => to === "/";
+
 export const places = all.filter(({ to }) => hasPage(to));
 export const placesUnderEnvironment = under.filter(({ to }) => hasPage(to));
 
 // At 390 px there is room for four and "More".
-const inBottomBar = ["/runs", "/radar", "/explain", "/events"];
+const inBottomBar = ["/", "/runs", "/radar", "/explain"];
 export const bottomPlaces = places.filter(({ to }) => inBottomBar.includes(to));
 export const morePlaces = [...places.filter(({ to }) => !inBottomBar.includes(to)), ...placesUnderEnvironment];

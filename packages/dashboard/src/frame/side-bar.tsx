@@ -6,7 +6,7 @@ import { cannotAct } from "../parts/button.tsx";
 import { Brand, Icon } from "../parts/icon.tsx";
 import { zoneName } from "../parts/time-words.ts";
 import { useSettings } from "../settings.ts";
-import { type Place, places, placesUnderEnvironment } from "./navigation.ts";
+import { isExact, type Place, places, placesUnderEnvironment } from "./navigation.ts";
 import { useOpenAlerts } from "./open-alerts.ts";
 import { SignOut } from "./sign-out.tsx";
 import "./side-bar.css";
@@ -37,7 +37,13 @@ export function SideBar() {
 function Entry({ place: { to, text, icon } }: { readonly place: Place }) {
   const alerts = useOpenAlerts();
   return (
-    <Link className="entry" to={to} title={text} activeProps={{ "aria-current": "page" }}>
+    <Link
+      className="entry"
+      to={to}
+      title={text}
+      activeOptions={{ exact: isExact(to), includeSearch: false }}
+      activeProps={{ "aria-current": "page" }}
+    >
       <Icon name={icon} />
       <span className="name">{text}</span>
       {to === "/radar" && alerts > 0 && (

@@ -11,6 +11,8 @@ const line = {
 const drawn = (d: string): ReactNode => <path d={d} {...line} />;
 
 const drawings = {
+  overview: drawn("M2.5 13.5h11M4 13.5V8.5M8 13.5V3.5M12 13.5V6.5"),
+  workers: drawn("M2.5 2.5h11v4.5h-11zM2.5 9h11v4.5h-11zM5 4.8h.01M5 11.3h.01M8 4.8h3M8 11.3h3"),
   runs: drawn("M2 4h12M2 8h8M2 12h10"),
   radar: (
     <>

@@ -120,6 +120,8 @@ export interface StoreReads {
   /** How many events wait to be decided, by kind. At most `pendingCountedMax` are counted. */
   pendingCounts(env: string): Promise<DecidedCounts>;
   counts(env: string): Promise<StoreCounts>;
+  /** Runs that could begin and those at work, by function, or by lane of one function; the longest lines first. */
+  lines(env: string, filter: LineFilter): Promise<readonly Line[]>;
   /** Since when the run that has waited longest could have been taken up; null when none is due. */
   oldestDue(env: string): Promise<number | null>;
   /** All of a kind, by name. */
@@ -254,6 +256,23 @@ export interface OpenCounts {
   readonly parked: number;
   /** Of the queued and waiting: how many could run now. */
   readonly due: number;
+}
+
+export interface LineFilter {
+  /** With it, one line for each of its lanes. */
+  readonly fn?: string;
+  readonly limit: number;
+}
+
+export interface Line {
+  readonly fn: string;
+  /** As laneText wrote it; null for runs without limits, and where lanes were not asked for. */
+  readonly lane: string | null;
+  /** Runs that could begin, or go on, if there were room and a worker. */
+  readonly queued: number;
+  readonly running: number;
+  /** The first of the queued; null where there is none. */
+  readonly oldestId: string | null;
 }
 
 export interface StoreCounts {

@@ -47,7 +47,7 @@ export function Page() {
               Functions that live in the server's own process need none. Start your app with this server's address, or
               add it by its URL:
             </p>
-            <pre>INNGEST_DEV=http://localhost:8288 node app.js</pre>
+            <pre>INNGEST_DEV={status?.origin ?? location.origin} node app.js</pre>
             {add}
           </Empty>
         ) : (

@@ -1,13 +1,13 @@
-// What one comes to first: the first minutes while they last, then the runs.
-import { Navigate } from "@tanstack/react-router";
+// What one comes to first: the first minutes while they last, then the overview.
 import { PageTitle } from "../../frame/page-title.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { Overview } from "../overview/overview.tsx";
 import { FirstMinutes } from "./first-minutes.tsx";
 import { useFirstMinutes } from "./first-minutes-data.ts";
 
 export function Page() {
   const { kind, progress, close } = useFirstMinutes();
-  if (kind === "over") return <Navigate to="/runs" replace />;
+  if (kind === "over") return <Overview />;
   if (progress !== null) return <FirstMinutes progress={progress} close={close} />;
   return (
     <>

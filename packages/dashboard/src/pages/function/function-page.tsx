@@ -6,6 +6,7 @@ import { PageTitle } from "../../frame/page-title.tsx";
 import { hasPage } from "../../pages.ts";
 import { ErrorPart } from "../../parts/error-part.tsx";
 import { Glyph } from "../../parts/glyph.tsx";
+import { behindWords, moveWords, workWords } from "../../parts/line-words.ts";
 import { Note } from "../../parts/note.tsx";
 import { useNow } from "../../parts/now.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -15,7 +16,6 @@ import { durationWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { type FunctionInFigures, useFresh, useFunction } from "../functions/function-data.ts";
 import { standingOf } from "../functions/verdict-words.ts";
-import { useCharts } from "./charts-data.ts";
 import { FunctionActions } from "./function-actions.tsx";
 import { FunctionCharts } from "./function-charts.tsx";
 import { Ahead, SetUp } from "./set-up.tsx";
@@ -75,13 +75,11 @@ export function Page() {
   );
 }
 
-// A worker takes up what is due within a second or two; longer than this nobody is there.
-const takenUpMs = 30_000;
-
 /** Worst first: it slipped, nobody runs it, it is paused, it has no key. */
 function Headline({ of }: { readonly of: FunctionInFigures }) {
   const { id, function: fn, key, unkeyed, suggestedKey, pausedAt, day } = of;
   const without = useWithoutWorker(of);
+  const now = useNow();
   const fix = hasPage("/radar/suggestions/$fn") && key === null && suggestedKey !== null && (
     <Link className="button is-hot" to="/radar/suggestions/$fn" params={{ fn }}>
       Add the key
@@ -114,6 +112,22 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
       </Note>
     );
   }
+  if (of.line.waiting > 0 && of.line.behind !== null && pausedAt === null) {
+    const { waiting, behind } = of.line;
+    return (
+      <Note
+        tone="waiting"
+        title={`${waiting.toLocaleString("en-GB")} in line behind ${behindWords(behind)}. ${moveWords(of.line, now)}`}
+        actions={
+          <Link className="button is-plain" to="/functions/$fn/line" params={{ fn }}>
+            Open the line
+          </Link>
+        }
+      >
+        {workWords(of.line)}
+      </Note>
+    );
+  }
   if (pausedAt !== null) {
     return (
       <Note
@@ -137,7 +151,7 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
   }
   if (key === null) {
     return (
-      <Note tone="doubled" title="It has no key: two events about one thing start two runs" actions={fix || undefined}>
+      <Note tone="waiting" title="It has no key: two events about one thing start two runs" actions={fix || undefined}>
         Nothing slipped through in 24 hours.
       </Note>
     );
@@ -153,53 +167,60 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
 }
 
 /** Since when runs stand in line that nobody takes up; null while somebody does. */
-function useWithoutWorker({ function: fn, app, open, pausedAt }: FunctionInFigures): number | null {
-  const now = useNow(null);
-  const { data: charts } = useCharts(fn, "24h");
+function useWithoutWorker({ app, line, pausedAt }: FunctionInFigures): number | null {
   const { data: apps } = useQuery({
     queryKey: ["apps"],
     queryFn: async ({ signal }) => (await ask("GET /api/apps", { signal })).apps,
     staleTime: 30_000,
   });
-  const since = charts?.dueSince ?? null;
-  if (since === null || open.due === 0 || open.running > 0 || pausedAt !== null) return null;
+  if (line.oldestAt === null || line.atWork > 0 || pausedAt !== null) return null;
   const isGone = apps?.find((each) => each.app === app)?.workers === 0;
-  return isGone || now - since > takenUpMs ? since : null;
+  return isGone || line.behind?.kind === "no-worker" ? line.oldestAt : null;
 }
 
+/** Ran and suppressed by when they were asked for, ended and failed by when they ended. */
 function Figures({ of: { function: fn, day } }: { readonly of: FunctionInFigures }) {
-  const runs = (text: string, show?: "doubled" | "suppressed" | "failed") =>
-    hasPage("/runs") ? (
-      <Link to="/runs" search={{ fn, since: "24h", ...(show === undefined ? {} : { show }) }}>
-        {text}
-      </Link>
+  const since = new Date(day.since).toISOString();
+  const asked = (text: string, show?: "doubled" | "suppressed") => (
+    <Link to="/runs" search={{ fn, since, ...(show === undefined ? {} : { show }) }}>
+      {text}
+    </Link>
+  );
+  const ended = (value: number, state: "completed" | "failed") =>
+    value === 0 ? (
+      <span className="faint">0</span>
     ) : (
-      text
+      <Link className={state === "failed" ? "failed" : ""} to="/runs" search={{ group: "none", fn, since, state }}>
+        {count(value)}
+      </Link>
     );
-  const count = (value: number) => value.toLocaleString("en-GB");
   return (
     <Facts
       facts={[
-        ["Ran, 24 h", runs(count(day.first + day.slipped))],
+        ["Ran, 24 h", asked(count(day.first + day.slipped))],
         [
           "Suppressed",
           <span key="suppressed" className="sign-and-count suppressed">
             <Glyph name="suppressed" />
-            {runs(count(day.suppressed), "suppressed")}
+            {asked(count(day.suppressed), "suppressed")}
           </span>,
         ],
         [
           "Slipped through",
           <span key="slipped" className={`sign-and-count ${day.slipped > 0 ? "doubled" : ""}`}>
             {day.slipped > 0 && <Glyph name="slipped" />}
-            {runs(count(day.slipped), "doubled")}
+            {asked(count(day.slipped), "doubled")}
           </span>,
         ],
-        ["Failed", runs(count(day.failed), "failed")],
-        ["p50", day.p50Ms === null ? "none yet" : durationWords(day.p50Ms)],
-        ["p95", day.p95Ms === null ? "none yet" : durationWords(day.p95Ms)],
+        ["Completed", ended(day.completed, "completed")],
+        ["Failed", ended(day.failed, "failed")],
+        ["p50", day.p50Ms === null ? "none ended" : durationWords(day.p50Ms)],
+        ["p95", day.p95Ms === null ? "none ended" : durationWords(day.p95Ms)],
+        ["Counted since", <Time key="since" at={day.since} />],
         ["Last run", day.lastRunAt === null ? "none" : <Time key="last" at={day.lastRunAt} as="ago" />],
       ]}
     />
   );
 }
+
+const count = (value: number): string => value.toLocaleString("en-GB");

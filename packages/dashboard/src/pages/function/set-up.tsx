@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { flowLines } from "../../../../idem/src/flow/words.ts";
+import { behindWords } from "../../parts/line-words.ts";
 import { Time } from "../../parts/time.tsx";
 import { lengthWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
@@ -89,7 +90,7 @@ function otherLines({ triggers, retries, startTimeoutMs, finishTimeoutMs, runtim
 
 /** "3 of 5" for each limit, and the next ticks. */
 export function Ahead({
-  of: { limits, open, nextTicks, triggers, pausedAt, pending },
+  of: { function: fn, limits, line, open, nextTicks, triggers, pausedAt, pending },
 }: {
   readonly of: FunctionInFigures;
 }) {
@@ -114,8 +115,21 @@ export function Ahead({
           </li>
         ))}
         <li>
-          <span>In line, could run now</span>
-          <b>{open.due}</b>
+          <span>
+            In line
+            {line.behind !== null && (
+              <small className="quiet">{visibleText(` behind ${behindWords(line.behind)}`)}</small>
+            )}
+          </span>
+          <b>
+            {line.waiting === 0 ? (
+              0
+            ) : (
+              <Link to="/functions/$fn/line" params={{ fn }}>
+                {line.waiting.toLocaleString("en-GB")}
+              </Link>
+            )}
+          </b>
         </li>
         <li>
           <span>Waiting for time or events</span>

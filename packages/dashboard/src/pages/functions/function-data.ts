@@ -35,11 +35,11 @@ export const useFunction = (fn: string) =>
 export const forgetFunctions = (queries: QueryClient): Promise<void> =>
   queries.invalidateQueries({ queryKey: ["function-figures"] });
 
-/** "2 running, 0 due" */
-export function nowWords({ open: { running, due, waiting, parked } }: Pick<FunctionInFigures, "open">): string {
+/** "2 at work, 510 in line" */
+export function nowWords({ open: { running, queued, waiting, parked } }: Pick<FunctionInFigures, "open">): string {
   const parts = [
-    `${running} running`,
-    due > 0 || running > 0 ? `${due} due` : "",
+    `${running} at work`,
+    queued > 0 || running > 0 ? `${queued} in line` : "",
     waiting > 0 ? `${waiting} waiting` : "",
     parked > 0 ? `${parked} parked` : "",
   ];

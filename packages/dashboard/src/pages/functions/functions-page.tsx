@@ -73,7 +73,7 @@ function Headline({ functions }: { readonly functions: readonly FunctionInFigure
     return (
       <Note
         tone="doubled"
-        title={`${worst!.id}${rest} ran more often than asked, ${slipping.reduce((sum, { day }) => sum + day.slipped, 0)} times in 24 hours`}
+        title={`${worst!.id}${rest} ran more often than asked, ${timesWords(slipping.reduce((sum, { day }) => sum + day.slipped, 0))} in 24 hours`}
         actions={
           <Link className="button is-hot" to="/functions/$fn" params={{ fn: worst!.function }}>
             Open it
@@ -164,12 +164,25 @@ function Functions({ functions }: { readonly functions: readonly FunctionInFigur
         {
           name: "Failed",
           isNumber: true,
-          cell: ({ day }) => <span className={day.failed > 0 ? "failed" : "faint"}>{day.failed}</span>,
+          cell: ({ function: fn, day }) =>
+            day.failed === 0 ? (
+              <span className="faint">0</span>
+            ) : (
+              <Link
+                className="failed"
+                to="/runs"
+                search={{ group: "none", fn, state: "failed", since: new Date(day.since).toISOString() }}
+              >
+                {day.failed.toLocaleString("en-GB")}
+              </Link>
+            ),
         },
       ]}
     />
   );
 }
+
+const timesWords = (count: number): string => (count === 1 ? "once" : count === 2 ? "twice" : `${count} times`);
 
 const isIdle = ({ running, due, waiting, parked }: FunctionInFigures["open"]): boolean =>
   running + due + waiting + parked === 0;

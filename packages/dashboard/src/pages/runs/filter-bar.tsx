@@ -48,8 +48,12 @@ export function FilterBar({ view, totals, range, mistake }: FilterBarProps) {
     })),
     { keys: "f", words: "Filter", run: () => document.getElementById("runs-filter")?.focus() },
   ]);
-  const time = search.until !== undefined ? "chosen" : since === sinceUnlessTold ? "" : since;
-  const usual = timeChoices.map(({ value, text }) => ({ value: value === sinceUnlessTold ? "" : value, text }));
+  const isAnyTime = view.times.since === undefined && view.times.endedSince === undefined;
+  const time = search.until !== undefined ? "chosen" : isAnyTime || since === sinceUnlessTold ? "" : since;
+  const usual = timeChoices.map(({ value, text }) => ({
+    value: value === sinceUnlessTold ? "" : value,
+    text: isAnyTime && value === sinceUnlessTold ? "any" : text,
+  }));
   const times = usual.some(({ value }) => value === time) ? usual : [{ value: time, text: range }, ...usual];
   return (
     <div className="filter-bar">
@@ -69,9 +73,14 @@ export function FilterBar({ view, totals, range, mistake }: FilterBarProps) {
         {(group === "key" || group === "none") && (
           <FilterSelect
             label="State"
-            value={search.state ?? ""}
+            value={view.state ?? ""}
             choices={states}
-            onChange={(value) => change({ state: (value || undefined) as RunsSearch["state"] })}
+            onChange={(value) =>
+              change({
+                state: (value || undefined) as RunsSearch["state"],
+                ...(search.show === "failed" ? { show: undefined } : {}),
+              })
+            }
           />
         )}
         <FilterSelect
@@ -91,8 +100,13 @@ export function FilterBar({ view, totals, range, mistake }: FilterBarProps) {
         <Chosen name="Key" value={search.key} onClear={() => change({ key: undefined })} />
         <Chosen name="Event" value={search.event} onClear={() => change({ event: undefined })} />
         <Chosen
+          name="Time"
+          value={search.by === undefined ? undefined : "is when they ended"}
+          onClear={() => change({ by: undefined })}
+        />
+        <Chosen
           name="Only"
-          value={search.show === undefined ? undefined : shownWords[search.show]}
+          value={search.show === undefined || search.show === "failed" ? undefined : shownWords[search.show]}
           onClear={() => change({ show: undefined })}
         />
         {(group === "key" || group === "none") && (
@@ -117,7 +131,6 @@ export function FilterBar({ view, totals, range, mistake }: FilterBarProps) {
 const shownWords = {
   doubled: "ran more than once",
   suppressed: "with duplicates",
-  failed: "failed",
   "no-worker": "without a worker",
 } as const;
 
@@ -148,7 +161,7 @@ function Chosen({
 function useFunctionChoices(totals: TotalsAnswer | undefined): readonly Choice[] {
   const { data } = useQuery({
     queryKey: ["function-names"],
-    queryFn: async ({ signal }) => (await ask("GET /api/functions", { signal })).functions.map(({ id }) => id),
+    queryFn: async ({ signal }) => (await ask("GET /api/functions", { signal })).functions.map((each) => each.function),
     staleTime: 60_000,
   });
   const names = new Set([...(data ?? []), ...(totals?.functions.map((each) => each.function) ?? [])]);

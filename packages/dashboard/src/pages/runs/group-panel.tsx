@@ -28,7 +28,8 @@ export function GroupPanel({ group }: { readonly group: GroupItem }) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });
-  useFollow(useCallback(() => refetch(), [refetch]));
+  // What somebody asked for is not given up for news.
+  useFollow(useCallback(() => refetch({ cancelRefetch: false }), [refetch]));
   const askers = data?.pages.flatMap((page) => page.askers) ?? [];
   const newest = data?.pages.at(-1);
   const { runCount, counts } = newest?.group ?? group;

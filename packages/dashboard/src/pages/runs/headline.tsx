@@ -4,10 +4,14 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { hasPage } from "../../pages.ts";
 import { functionLink } from "../../parts/decision.tsx";
 import { Note, type NoteTone } from "../../parts/note.tsx";
+import { useNow } from "../../parts/now.ts";
+import { clockOf, dateOf, isSameDay } from "../../parts/time-words.ts";
+import { useSettings } from "../../settings.ts";
 import { counted, numberWords } from "./group-words.ts";
-import type { GroupItem, TotalsAnswer } from "./groups-data.ts";
+import type { GroupItem, Matching, TotalsAnswer } from "./groups-data.ts";
 import { useOpenAlertsOf } from "./may-repeat.tsx";
 import { changed, inRange, type RunsView } from "./runs-view.ts";
+import { matchingWords, stateWords } from "./state-words.ts";
 import { useTroubles } from "./use-totals.ts";
 
 interface HeadlineProps {
@@ -18,7 +22,12 @@ interface HeadlineProps {
   /** The newest doubled groups, and how many there are. */
   readonly doubled: { readonly groups: readonly GroupItem[]; readonly count: number; readonly isAll: boolean };
   /** The rows that match, of a filter that totals do not know. */
-  readonly matching: { readonly rows: readonly GroupItem[]; readonly isAll: boolean } | null;
+  readonly matching: {
+    readonly rows: readonly GroupItem[];
+    readonly isAll: boolean;
+    /** How many runs there are, where that is counted. */
+    readonly known: Matching | null;
+  } | null;
   readonly rows: readonly GroupItem[];
 }
 
@@ -30,18 +39,10 @@ export function Headline({ view, totals, range, doubled, matching, rows }: Headl
   if (mayBeGood && troubles === undefined) return <HeadlineToCome />;
   if (count > 0) return <Doubled {...{ view, totals, when, doubled, matching, count }} />;
   if (matching !== null) {
-    const some = `${numberWords(matching.rows.length)}${matching.isAll ? "" : " newest"}`;
-    if (matching.rows.length === 0) return <Said tone="plain" title={`No key matches ${when}.`} />;
-    return (
-      <Said
-        tone="good"
-        title={
-          matching.rows.length === 1
-            ? "The one key that matches ran once."
-            : `Each of the ${some} keys that match ran once.`
-        }
-      />
-    );
+    const state = view.state ?? (view.search.by === undefined ? undefined : ("ended" as const));
+    if (state !== undefined) return <OfState {...{ view, when, matching, state }} />;
+    const { tone, title } = matchingWords(matching.rows, matching.isAll, when);
+    return <Said tone={tone} title={title} />;
   }
   if (troubles !== undefined && troubles.failed > 0) {
     const title = `${counted(troubles.failed, "run")} failed ${when}`;
@@ -50,7 +51,15 @@ export function Headline({ view, totals, range, doubled, matching, rows }: Headl
         tone="failed"
         title={title}
         text="No key ran more than once."
-        actions={<Show view={view} show="failed" text="Show what failed" />}
+        actions={
+          <Link
+            className="button is-plain"
+            to="/runs"
+            search={changed({ state: "failed", group: "none", show: undefined })}
+          >
+            {troubles.failed === 1 ? "See it" : `See the ${numberWords(troubles.failed)}`}
+          </Link>
+        }
       />
     );
   }
@@ -77,6 +86,35 @@ export function Headline({ view, totals, range, doubled, matching, rows }: Headl
       ? ""
       : ` ${counted(totals.suppressed, "duplicate was", "duplicates were")} answered with the first run.`;
   return <Said tone="good" title={`Every key ran once.${answered}`} />;
+}
+
+interface OfStateProps {
+  readonly view: RunsView;
+  readonly when: string;
+  readonly state: NonNullable<RunsView["state"]> | "ended";
+  readonly matching: NonNullable<HeadlineProps["matching"]>;
+}
+
+/** What the filter finds, and how many: counted, or of the rows that are here. */
+function OfState({ view, when, state, matching: { rows, isAll, known } }: OfStateProps) {
+  const utc = useSettings().zone === "utc";
+  const now = useNow();
+  const count = known?.count ?? rows.length;
+  const isWhole = known !== null || isAll;
+  const { tone, title } = stateWords(state, count, isWhole, view.times.endedSince === undefined ? "" : ` ${when}`);
+  const since = known?.since ?? null;
+  return (
+    <Said tone={count === 0 ? "plain" : tone} title={title}>
+      {since !== null && since > 0 && count > 0 && (
+        <>
+          Counted since {isSameDay(since, now, utc) ? "" : `${dateOf(since, now, utc)}, `}
+          {clockOf(since, { utc, millis: false }).slice(0, 5)}
+          {view.search.fn === undefined ? "" : <> in {functionLink(view.search.fn)}</>}, by when they ended.
+        </>
+      )}
+      {known === null && !isAll && "More may match: these are the ones on this page."}
+    </Said>
+  );
 }
 
 /** Takes the room of the sentence until it is known: nothing shifts. */

@@ -39,8 +39,9 @@ function Over({ view, groups }: { readonly view: RunsView; readonly groups: Grou
     error,
     refetch,
   } = useTotals(view.range, groups?.hasTotals === true && groups.list.error === null);
-  const { state, key, event, q } = view.search;
-  const isMatching = groups !== null && [state, key, event, q, groups.cel].some((each) => each !== undefined);
+  const { key, event, q, show } = view.search;
+  const isMatching =
+    groups !== null && [view.state, view.search.by, key, event, q, groups.cel].some((each) => each !== undefined);
   const pinned = groups?.pinned ?? null;
   const isPinless = pinned === null && !isMatching && totals !== undefined && totals.slipped > 0;
   const known = useLoudGroups(view, isPinless);
@@ -70,12 +71,15 @@ function Over({ view, groups }: { readonly view: RunsView; readonly groups: Grou
                 range={range}
                 doubled={doubled}
                 rows={groups?.list.rows ?? []}
-                matching={isMatching ? { rows: groups.list.rows, isAll: !groups.list.hasMore } : null}
+                matching={
+                  isMatching ? { rows: groups.list.rows, isAll: !groups.list.hasMore, known: groups.matching } : null
+                }
               />
             ) : (
               <HeadlineToCome />
             )}
-            <Summary view={view} totals={totals} range={range} />
+            {/* They are of the time and the function: under a narrower filter they would tell of other runs than the list. */}
+            {!isMatching && show !== "no-worker" && <Summary view={view} totals={totals} range={range} />}
           </>
         )
       )}

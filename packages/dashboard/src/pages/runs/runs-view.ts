@@ -22,11 +22,30 @@ export const changed =
   (now: object): RunsSearch =>
     ({ ...now, ...change }) as RunsSearch;
 
+type Times = Pick<Query<"GET /api/groups">, "since" | "until" | "endedSince" | "endedUntil">;
+
+const endStates: readonly string[] = ["completed", "failed", "cancelled"];
+
+/** "Failed, last 7 days" is what failed in that time, whenever it began; what is open is asked for whatever its age, unless a time was chosen. */
+export function timesOf(
+  state: RunsSearch["state"],
+  { since, until, by }: Pick<RunsSearch, "since" | "until" | "by">,
+): Times {
+  if (state === undefined && by === undefined) return { since: since ?? sinceUnlessTold, until };
+  if (state === undefined || endStates.includes(state))
+    return { endedSince: since ?? sinceUnlessTold, endedUntil: until };
+  return { since, until };
+}
+
 export interface RunsView {
   readonly search: RunsSearch;
   readonly group: Group;
   readonly order: "attention" | "newest";
   readonly since: string;
+  /** Of which state the runs are; `show=failed` is one as well. */
+  readonly state: RunsSearch["state"];
+  /** The time, as the list is asked for it. */
+  readonly times: Times;
   /** What totals can be narrowed by. */
   readonly range: Query<"GET /api/totals">;
   /** Something beyond time and function narrows the list: then totals are those of more than the list. */
@@ -68,12 +87,15 @@ export function useRunsView(): RunsView {
       cel,
       show,
     } = search;
-    const isNarrowed = [state, key, event, q, cel, show].some((each) => each !== undefined);
+    const ofState = state ?? (show === "failed" ? "failed" : undefined);
+    const isNarrowed = [state, search.by, key, event, q, cel, show].some((each) => each !== undefined);
     return {
       search,
       group,
       order,
       since,
+      state: ofState,
+      times: timesOf(ofState, search),
       range: { since, until, fn },
       isNarrowed,
       isFiltered: isNarrowed || fn !== undefined || search.since !== undefined || until !== undefined,

@@ -4,7 +4,7 @@ import { useCallback, useMemo } from "react";
 import { useFollow } from "../../api/follow.ts";
 import { type KeysetList, useKeysetList } from "../../parts/keyset-list.ts";
 import { useChangedRows } from "./changed-rows.ts";
-import { fetchGroups, type GroupItem, type Pinned, pageRows, type TotalsAnswer } from "./groups-data.ts";
+import { fetchGroups, type GroupItem, type Matching, type Pinned, pageRows, type TotalsAnswer } from "./groups-data.ts";
 import type { RunsView } from "./runs-view.ts";
 import { totalsKey } from "./use-totals.ts";
 
@@ -14,6 +14,8 @@ export interface Groups {
   readonly list: KeysetList<GroupItem>;
   /** Null where nothing is pinned: another order, another grouping, a narrower filter. */
   readonly pinned: Pinned | null;
+  /** How many runs of the state there are; null where nobody knows without looking at all of them. */
+  readonly matching: Matching | null;
   /** The numbers come with the rows: nothing narrows these that does not narrow those. */
   readonly hasTotals: boolean;
   /** The expression the rows are narrowed by. */
@@ -23,33 +25,43 @@ export interface Groups {
 }
 
 export function useGroups(view: RunsView): Groups {
-  const { search, group, order, since, range } = view;
-  const { fn, state, until, key, event, q, show } = search;
+  const { search, group, order, state, times, range } = view;
+  const { fn, key, event, q } = search;
+  const show = search.show === "failed" ? undefined : search.show;
   const { cel, mistake } = useReadableCel(search.cel);
   const queries = useQueryClient();
   const queryKey = useMemo(
-    () => ["groups", group, order, fn, state, since, until, key, event, q, cel, show],
-    [group, order, fn, state, since, until, key, event, q, cel, show],
+    () => ["groups", group, order, fn, state, times, key, event, q, cel, show],
+    [group, order, fn, state, times, key, event, q, cel, show],
   );
   const pinnedKey = [...queryKey, "pinned"];
+  const matchingKey = [...queryKey, "matching"];
   const hasTotals = group === "key" && !view.isNarrowed;
   const list = useKeysetList({
     key: queryKey,
     fetchPage: async (before, signal) => {
-      const narrowed = { fn, state, since, until, key, event, q, cel, show };
+      const narrowed = { fn, state, ...times, key, event, q, cel, show };
       const asked = hasTotals && before === undefined ? { totals: "true" as const } : {};
       const params = { group, order, ...narrowed, ...asked, before, limit: pageRows };
-      const { groups, pinned, totals, next } = await fetchGroups(params, signal);
+      const { groups, pinned, matching, totals, next } = await fetchGroups(params, signal);
       // They come with the first page, and with each look for newer ones: nothing else waits less.
-      if (before === undefined) queries.setQueryData<Pinned | null>(pinnedKey, pinned);
+      if (before === undefined) {
+        queries.setQueryData<Pinned | null>(pinnedKey, pinned);
+        queries.setQueryData<Matching | null>(matchingKey, matching);
+      }
       if (totals !== null) queries.setQueryData<TotalsAnswer>(totalsKey(range), totals);
       return { rows: groups, next };
     },
     idOf,
   });
   const { data: pinned = null } = useQuery<Pinned | null>({ queryKey: pinnedKey, queryFn: () => null, enabled: false });
+  const { data: matching = null } = useQuery<Matching | null>({
+    queryKey: matchingKey,
+    queryFn: () => null,
+    enabled: false,
+  });
   const rows = useChangedRows(list.rows, group === "none" ? "" : JSON.stringify(queryKey), list.rowsAbove);
-  return { list: { ...list, rows: group === "none" ? list.rows : rows }, pinned, hasTotals, cel, mistake };
+  return { list: { ...list, rows: group === "none" ? list.rows : rows }, pinned, matching, hasTotals, cel, mistake };
 }
 
 interface Readable {

@@ -1,9 +1,11 @@
-// How one function did over time, for its charts: outcomes, run times, and how many runs had begun or stood in line, by stretches of equal
-// length. Counted from the newest runs of the range; with more than are looked at, the older stretches are missing and it is said so.
+// How one function did over time, for its charts, by stretches of equal length: how runs ended and how long they took, from the store's
+// counts; and how many had begun or stood in line, from the newest runs of the range. With more of those than are looked at, the older
+// stretches lack them and it is said so.
 import { z } from "zod";
 import type { RunSummary } from "../../store/reads.ts";
+import { type Ends, endsByStretch, sumEnds } from "../groups/ends.ts";
 
-const bucketCount = 56;
+const bucketsMax = 61;
 // A run's row is read in some 2 µs; more than this would hold up commits.
 export const chartedRunsMax = 5_000;
 
@@ -11,7 +13,10 @@ export const functionCharts = z.object({
   since: z.number().int(),
   until: z.number().int(),
   bucketMs: z.number().int(),
-  from: z.number().int().describe("Stretches before it were not looked at: there were too many runs"),
+  from: z
+    .number()
+    .int()
+    .describe("`begun` and `due` of stretches before it are too low: there were too many runs to look at"),
   buckets: z.array(
     z.object({
       at: z.number().int().describe("When it begins"),
@@ -24,37 +29,20 @@ export const functionCharts = z.object({
       due: z.number().int().describe("Runs that had not begun, at its end"),
     }),
   ),
-  dueSince: z
-    .number()
-    .int()
-    .nullable()
-    .describe("Since when the run that stands in line longest does; null when none does"),
 });
 export type FunctionCharts = z.infer<typeof functionCharts>;
 
-export function chartsOf(
-  runs: readonly RunSummary[],
-  range: { since: number; until: number },
-  isAll: boolean,
-): FunctionCharts {
-  const { since, until } = range;
-  const bucketMs = Math.max(1, Math.ceil((until - since) / bucketCount));
-  const from = isAll ? since : (runs.at(-1)?.createdAt ?? since);
-  const buckets = Array.from({ length: bucketCount }, (_, i) => {
-    const at = since + i * bucketMs;
+/** `runs`: the newest, of which it is counted how many had begun or stood in line; `isAll`: there are no more of them. */
+export function chartsOf(ends: Ends, runs: readonly RunSummary[], isAll: boolean): FunctionCharts {
+  const { since, until } = ends;
+  const { bucketMs, stretches } = endsByStretch(ends, bucketsMax);
+  const from = isAll ? since : Math.max(since, runs.at(-1)?.createdAt ?? since);
+  const buckets = stretches.map(({ at, counts }) => {
     const end = Math.min(at + bucketMs, until);
-    const ended = runs.filter(({ endedAt }) => endedAt !== null && endedAt >= at && endedAt < end);
-    const took = ended
-      .flatMap(({ startedAt, endedAt }) => (startedAt === null ? [] : endedAt! - startedAt))
-      .sort((a, b) => a - b);
-    const count = (state: RunSummary["state"]) => ended.filter((run) => run.state === state).length;
+    const { ended: _, ...sum } = sumEnds(counts);
     return {
       at,
-      completed: count("completed"),
-      failed: count("failed"),
-      cancelled: count("cancelled"),
-      p50Ms: shareOf(took, 0.5),
-      p95Ms: shareOf(took, 0.95),
+      ...sum,
       begun: runs.filter(
         (run) => run.startedAt !== null && run.startedAt < end && (run.endedAt ?? Number.POSITIVE_INFINITY) >= end,
       ).length,
@@ -63,11 +51,5 @@ export function chartsOf(
       ).length,
     };
   });
-  const inLine = runs
-    .filter(({ state, startedAt }) => state === "queued" && startedAt === null)
-    .map(({ createdAt }) => createdAt);
-  return { since, until, bucketMs, from, buckets, dueSince: inLine.length === 0 ? null : Math.min(...inLine) };
+  return { since, until, bucketMs, from, buckets };
 }
-
-const shareOf = (took: readonly number[], share: number): number | null =>
-  took.length === 0 ? null : took[Math.min(took.length - 1, Math.floor(took.length * share))]!;

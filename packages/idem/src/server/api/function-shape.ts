@@ -13,8 +13,10 @@ import { knownFunctions } from "../../radar/functions-known.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
 import type { OpenCounts, StoreCounts } from "../../store/reads.ts";
 import { figuresOf, limitsNow, nextTicks } from "../groups/function-figures.ts";
+import { linesNow } from "../groups/lines.ts";
 import { flow, trigger } from "./flow-shape.ts";
 import { figures } from "./function-groups.ts";
+import { lineNow } from "./line-shape.ts";
 import { verdictItem, verdictItemOf } from "./verdict-shape.ts";
 
 const openCounts = z.object({
@@ -68,6 +70,7 @@ export type FunctionItem = z.infer<typeof functionItem>;
 
 export const functionInFigures = functionItem.extend({
   day: z.object(figures).describe("The last 24 hours"),
+  line: lineNow,
   limits: z
     .array(
       z.object({
@@ -146,13 +149,11 @@ export async function functionsInFigures(
   const wanted = functions.filter((each) => fn === undefined || each.fn === fn);
   if (fn !== undefined && wanted.length === 0) throw errors.FUNCTION_UNKNOWN({ function: fn });
   const range = { since: now - dayMs, until: now + 1, ...(fn === undefined ? {} : { fn }) };
-  const of = await figuresOf(
-    engine,
-    env,
-    known,
-    wanted.map((each) => each.fn),
-    range,
-  );
+  const names = wanted.map((each) => each.fn);
+  const [of, lineOf] = await Promise.all([
+    figuresOf(engine, env, known, names, range, now),
+    linesNow(engine, env, wanted, now),
+  ]);
   return wanted.map((registered) => {
     const item = functionItemOf(registered, counts, pending(registered.fn));
     const config = JSON.parse(registered.config) as FunctionConfig;
@@ -160,6 +161,7 @@ export async function functionsInFigures(
     return {
       ...item,
       day: of(registered.fn),
+      line: lineOf(registered.fn),
       limits: limitsNow(config, item.open),
       nextTicks: nextTicks(registered, now),
       suggestedKey: known.guessOf(registered.fn),

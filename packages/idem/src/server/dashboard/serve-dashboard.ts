@@ -18,6 +18,8 @@ const addresses = [
   "/keys/:claim",
   "/functions",
   "/functions/:fn",
+  "/functions/:fn/line",
+  "/workers",
   "/apps",
   "/webhooks",
   "/webhooks/:source",

@@ -1,25 +1,20 @@
 // How functions are doing: what ran, was suppressed, slipped through and failed, how long runs took, how full their limits are, and when
-// they tick next. Durations and failures are those of the newest runs: a sample, where there are more.
+// they tick next.
 import type { Engine } from "../../engine/engine.ts";
 import { nextTick } from "../../model/cron.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
-import type { OpenCounts, RunSummary } from "../../store/reads.ts";
-import { examinedMax } from "../api/paging.ts";
+import type { OpenCounts } from "../../store/reads.ts";
+import { type EndSum, endsIn, sumEnds } from "./ends.ts";
 import { type TallyRange, tallyNow } from "./tally.ts";
 import { addUp, type Counts } from "./totals.ts";
 
-// Enough for a p95 that does not jump, little enough for a list of a hundred functions.
-const sampledMax = 200;
 const ticksShown = 5;
 
-export interface FunctionFigures extends Counts {
-  readonly failed: number;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  /** How many runs `failed`, `p50Ms` and `p95Ms` were taken from. */
-  readonly sampled: number;
+export interface FunctionFigures extends Counts, EndSum {
+  /** Where what is counted begins: at the beginning of an hour, or of a minute in a short range. */
+  readonly since: number;
   readonly lastRunAt: number | null;
 }
 
@@ -31,32 +26,33 @@ export async function figuresOf(
   functions: KnownFunctions,
   fns: readonly string[],
   range: TallyRange,
+  now: number,
 ): Promise<(fn: string) => FunctionFigures> {
   const { reads } = engine.store;
-  const [tally, ...samples] = await Promise.all([
-    tallyNow(engine, env, functions, range, range.until),
-    ...fns.map((fn) =>
-      reads.runPage(env, { fn, since: range.since, until: range.until, limit: sampledMax, examinedMax }),
-    ),
+  const ends = await endsIn(reads, env, range, now);
+  const [tally, ...newest] = await Promise.all([
+    tallyNow(engine, env, functions, { ...range, since: ends.since }, range.until),
+    ...fns.map((fn) => reads.runPage(env, { fn, until: range.until, limit: 1, examinedMax: 1 })),
   ]);
   const { byFunction } = addUp(tally);
-  const sampleOf = new Map(fns.map((fn, i) => [fn, samples[i]!.rows]));
-  return (fn) => ({ ...(byFunction.get(fn) ?? nothing), ...sampled(sampleOf.get(fn) ?? []) });
+  const endsOf = byFn(ends.counts);
+  const lastOf = new Map(fns.map((fn, i) => [fn, newest[i]!.rows[0]?.createdAt ?? null]));
+  return (fn) => ({
+    ...(byFunction.get(fn) ?? nothing),
+    ...sumEnds(endsOf.get(fn) ?? []),
+    since: ends.since,
+    lastRunAt: lastOf.get(fn) ?? null,
+  });
 }
 
-function sampled(runs: readonly RunSummary[]): Omit<FunctionFigures, keyof Counts> {
-  const took = runs
-    .flatMap(({ startedAt, endedAt }) => (startedAt === null || endedAt === null ? [] : endedAt - startedAt))
-    .sort((a, b) => a - b);
-  const at = (share: number) =>
-    took.length === 0 ? null : took[Math.min(took.length - 1, Math.floor(took.length * share))]!;
-  return {
-    failed: runs.filter(({ state }) => state === "failed").length,
-    p50Ms: at(0.5),
-    p95Ms: at(0.95),
-    sampled: runs.length,
-    lastRunAt: runs[0]?.createdAt ?? null,
-  };
+export function byFn<T extends { readonly fn: string }>(rows: readonly T[]): ReadonlyMap<string, T[]> {
+  const found = new Map<string, T[]>();
+  for (const row of rows) {
+    const some = found.get(row.fn);
+    if (some === undefined) found.set(row.fn, [row]);
+    else some.push(row);
+  }
+  return found;
 }
 
 export interface LimitNow {

@@ -29,6 +29,8 @@ export interface GroupFilter {
   readonly show?: "doubled" | "suppressed" | "failed" | "no-worker";
   readonly since?: number;
   readonly until?: number;
+  readonly endedSince?: number;
+  readonly endedUntil?: number;
   readonly before?: string;
   readonly limit: number;
   /** Runs of loud groups that are shown elsewhere. */
@@ -85,9 +87,13 @@ export async function groupPage(
     ...(isEventId ? { eventId: filter.event! } : {}),
     ...(filter.since === undefined ? {} : { since: filter.since }),
     ...(filter.until === undefined ? {} : { until: filter.until }),
+    ...(filter.endedSince === undefined ? {} : { endedSince: filter.endedSince }),
+    ...(filter.endedUntil === undefined ? {} : { endedUntil: filter.endedUntil }),
   };
   const fits = (run: RunSummary): boolean =>
     (state === undefined || run.state === state) &&
+    (filter.endedSince === undefined || (run.endedAt ?? 0) >= filter.endedSince) &&
+    (filter.endedUntil === undefined || (run.endedAt ?? filter.endedUntil) < filter.endedUntil) &&
     run.createdAt >= (filter.since ?? 0) &&
     run.createdAt < (filter.until ?? Number.MAX_SAFE_INTEGER);
   const needsStarts =

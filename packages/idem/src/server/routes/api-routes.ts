@@ -25,6 +25,7 @@ import { listKeys } from "./api/list-keys.ts";
 import { listRunEffects } from "./api/list-run-effects.ts";
 import { listRuns } from "./api/list-runs.ts";
 import { listWebhooks } from "./api/list-webhooks.ts";
+import { listWorkers } from "./api/list-workers.ts";
 import { pauseFunction, resumeFunction } from "./api/pause-function.ts";
 import { previewRule } from "./api/preview-rule.ts";
 import { publishVerdicts } from "./api/publish-verdicts.ts";
@@ -36,7 +37,9 @@ import { readEventData } from "./api/read-event-data.ts";
 import { readFunction } from "./api/read-function.ts";
 import { readFunctionCharts } from "./api/read-function-charts.ts";
 import { readKey } from "./api/read-key.ts";
+import { readLine } from "./api/read-line.ts";
 import { readMetrics } from "./api/read-metrics.ts";
+import { readOverview } from "./api/read-overview.ts";
 import { readRun } from "./api/read-run.ts";
 import { readRunGroup } from "./api/read-run-group.ts";
 import { readRunHistory } from "./api/read-run-history.ts";
@@ -96,6 +99,9 @@ export const apiRoutes = [
   // -- keys, and runs by key
   listGroups,
   listAskers,
+  readOverview,
+  readLine,
+  listWorkers,
   readTotals,
   listKeys,
   readKey,

@@ -4,7 +4,7 @@ import { limitsOfLane, readLane } from "../../flow/lane.ts";
 import { eventIdScopes } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isEnded, openState } from "../../model/run.ts";
-import { pendingCountedMax, type StoreReads } from "../reads.ts";
+import { type Line, pendingCountedMax, type StoreReads } from "../reads.ts";
 import { memoryAlertReads } from "./alert-reads.ts";
 import { newest } from "./buffers.ts";
 import { memoryCountReads } from "./count-reads.ts";
@@ -222,6 +222,27 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
         dueByFunction[job.fn] = (dueByFunction[job.fn] ?? 0) + 1;
       }
       return { ...count, dueByFunction, byFunction };
+    },
+
+    async lines(env, { fn, limit }) {
+      const lines = new Map<string, Line>();
+      for (const job of database.env(env).jobs.all()) {
+        if (job.kind !== "run" || (job.leasedBy === null && job.dueAt !== null)) continue;
+        if (fn !== undefined && job.fn !== fn) continue;
+        const lane = fn === undefined ? null : job.lane;
+        const place = `${job.fn}\n${lane}`;
+        const before = lines.get(place) ?? { fn: job.fn, lane, queued: 0, running: 0, oldestId: null };
+        const isQueued = job.leasedBy === null;
+        lines.set(place, {
+          ...before,
+          queued: before.queued + (isQueued ? 1 : 0),
+          running: before.running + (isQueued ? 0 : 1),
+          oldestId: isQueued && (before.oldestId === null || job.id < before.oldestId) ? job.id : before.oldestId,
+        });
+      }
+      return [...lines.values()]
+        .sort((a, b) => b.queued - a.queued || b.running - a.running || (a.fn < b.fn ? -1 : 1))
+        .slice(0, limit);
     },
 
     async oldestDue(env) {

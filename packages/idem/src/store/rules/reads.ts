@@ -14,6 +14,7 @@ import {
   afterScopes,
   type ClaimNow,
   type HeldRun,
+  type Line,
   type OpenCounts,
   type RunFilter,
   type StoreCounts,
@@ -227,6 +228,8 @@ export const reads: Reads = {
     return Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
   },
   counts: countJobs,
+  lines: (db, env, { fn, limit }) =>
+    db.find<Line>(linesSql, { env, fn: fn ?? null, byLane: fn === undefined ? 0 : 1, limit }),
   *oldestDue(db, env) {
     const { now } = yield* db.instant();
     return (yield* db.find<{ at: number | null }>(db.sql.lists.oldestDue, { env, now }))[0]!.at;
@@ -346,6 +349,15 @@ function* listRuns(db: Database, env: string, filter: RunFilter): Rule<Run[]> {
   }
   return wanted;
 }
+
+// All open work is looked at, as it is to be counted.
+const linesSql = `
+  select fn, case when :byLane = 1 then lane end as lane,
+         sum(case when leased_by is null then 1 else 0 end) as queued, sum(case when leased_by is null then 0 else 1 end) as running,
+         min(case when leased_by is null then id end) as "oldestId"
+    from jobs
+   where env = :env and kind = 'run' and (leased_by is not null or due_at is null) and (cast(:fn as text) is null or fn = :fn)
+   group by 1, 2 order by 3 desc, 4 desc, 1, 2 limit :limit`;
 
 function* countJobs(db: ReadDatabase, env: string): Rule<StoreCounts> {
   const { now } = yield* db.instant();

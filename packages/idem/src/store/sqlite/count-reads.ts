@@ -12,7 +12,7 @@ const afterFailure = `
 
 export const headlines: Statements["headlines"] = {
   live: `
-    select d.decided_at / :step * :step as at, d.fn, sum(d.kind = 'started' and r.event_id is d.event_id) as started,
+    select d.decided_at / cast(:step as integer) * cast(:step as integer) as at, d.fn, sum(d.kind = 'started' and r.event_id is d.event_id) as started,
            sum(d.kind in ('duplicate-event', 'duplicate-key')) as suppressed,
            sum(r.event_id is d.event_id and r.key is not null and r.carried is null and r.generation <> r.id) as slipped
       from decisions d left join runs r on d.kind = 'started' and r.env = d.env and r.id = d.run_id

@@ -23,6 +23,10 @@ const mayScan: readonly { readonly part: string; readonly why: string }[] = [
   { part: "select distinct env, event_name from waits", why: "once per start: which names anybody waits for" },
   { part: "select env, child_run_id from waits", why: "once per start: which runs anybody waits for" },
   { part: "select env, id from jobs where lost_workers", why: "once per start and rescue; jobs holds only open work" },
+  {
+    part: "from jobs\n   where env = :env and kind = 'run' and (leased_by",
+    why: "for people; jobs holds only open work",
+  },
   { part: "from end_notes", why: "what ended since the last sweep" },
   { part: "select id from workers where dead_at", why: "a row per process" },
   { part: "update workers set dead_at", why: "a row per process" },

@@ -311,7 +311,7 @@ describe.each(everyStore)("groups over %s", (kind) => {
     const { eventId, runId } = await world.send(paid(7));
     await world.idle();
     expect((await groups(world, { group: "function", fn: "shop-bill" })).functions).toMatchObject([
-      { function: "shop-bill", asked: 2, first: 1, suppressed: 1, slipped: 0, failed: 0, sampled: 1 },
+      { function: "shop-bill", asked: 2, first: 1, suppressed: 1, slipped: 0, failed: 0, ended: 1 },
     ]);
     const { events } = await groups(world, { group: "event" });
     expect(events[0]).toMatchObject({ id: eventId, runCount: 0, decisions: [{ kind: "duplicate-key", runId }] });
@@ -445,7 +445,7 @@ describe.each(everyStore)("groups over %s", (kind) => {
     await world.idle();
     const { body } = await world.ask(listFunctions);
     const day = Object.fromEntries(body.functions.map((each: any) => [each.function, each.day]));
-    expect(day["shop-bill"]).toMatchObject({ asked: 2, first: 1, suppressed: 1, failed: 0, p50Ms: 0, sampled: 1 });
+    expect(day["shop-bill"]).toMatchObject({ asked: 2, first: 1, suppressed: 1, failed: 0, p50Ms: 0, ended: 1 });
     expect(day["shop-fragile"]).toMatchObject({ first: 1, failed: 1 });
     expect(day["shop-draft"]).toMatchObject({ asked: 0, p95Ms: null, lastRunAt: null });
   });

@@ -10,9 +10,11 @@ import { functionGroup, functionGroups } from "../../api/function-groups.ts";
 import { groupItem } from "../../api/group-shape.ts";
 import { beforeField, boundsOf, nextField, pageWork, partialField } from "../../api/paging.ts";
 import { tellTotals, totalsItem, totalsRange } from "../../api/totals-shape.ts";
+import { endedRange } from "../../groups/ends.ts";
 import { type GroupReading, gatherGroups } from "../../groups/gather-groups.ts";
 import { type GroupFilter, groupPage } from "../../groups/group-page.ts";
 import { loudCount, loudGroups, loudIds, newestOf, type SlippedRuns, withSeen } from "../../groups/loud-groups.ts";
+import { matchingRuns } from "../../groups/matching-runs.ts";
 import { slippedNow, slippedSoFar, tallyOf, withLoud, withUncounted } from "../../groups/tally.ts";
 import { type JudgedGroup, judgeAll, tellGroups } from "../../groups/tell-group.ts";
 import { instantText } from "../../read-input.ts";
@@ -47,6 +49,8 @@ export const listGroups = apiRoute({
       .describe("Only the groups of these runs, at most 100, separated by commas"),
     since: instantText.optional(),
     until: instantText.optional(),
+    endedSince: instantText.optional().describe("Only runs that ended then or later"),
+    endedUntil: instantText.optional().describe("Only runs that ended before then"),
     totals: z
       .enum(["true"])
       .optional()
@@ -66,6 +70,12 @@ export const listGroups = apiRoute({
       })
       .nullable()
       .describe("With order=attention, on the first page: groups in which something slipped through"),
+    matching: z
+      .object({ count: z.number().int(), since: z.number().int().nullable().describe("Where what is counted begins") })
+      .nullable()
+      .describe(
+        "How many runs fit the filter, on the first page of one by state; null where that is not known exactly",
+      ),
     totals: totalsItem.nullable().describe("As /api/totals; where `totals` asks for them"),
     next: nextField,
     isPartial: partialField,
@@ -79,9 +89,17 @@ export const listGroups = apiRoute({
         why: 'query parameter "key": a key is unique inside its function only; give "fn" as well',
       });
     }
-    const nothing = { groups: [], functions: [], events: [], pinned: null, totals: null, next: null, isPartial: false };
+    const nothing = {
+      ...{ groups: [], functions: [], events: [], pinned: null, totals: null },
+      ...{ matching: null, next: null, isPartial: false },
+    };
+    const ended = await endedRange(reads, env, query, now);
     const { since, until } = boundsOf(query, now);
-    const range = { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
+    const range = {
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+      ...ended,
+    };
     const ofFunction = fn === undefined ? {} : { fn };
     if (group === "event") {
       return {
@@ -100,7 +118,9 @@ export const listGroups = apiRoute({
       const groups = judgeAll(await gatherGroups(reading, ids), functions);
       return { ...nothing, groups: await tellGroups(groups, telling) };
     }
-    const isNarrowed = [state, key, event, q, cel].some((given) => given !== undefined);
+    const isNarrowed = [state, query.endedSince, query.endedUntil, key, event, q, cel].some(
+      (given) => given !== undefined,
+    );
     const asked = { ...range, ...ofFunction };
     // Known without reading history; what narrows them further is looked for in it.
     if (show === "doubled" && group === "key" && !isNarrowed) {
@@ -109,6 +129,8 @@ export const listGroups = apiRoute({
       const groups = judgeAll(found.groups, functions);
       return { ...nothing, groups: await tellGroups(groups, telling), next: found.next };
     }
+    const matching = before === undefined ? await matchingRuns(reads, env, query, now) : null;
+    if (ended === null) return { ...nothing, matching };
     const isWhole = group === "key" && show === undefined && !isNarrowed;
     const isPinned = order === "attention" && isWhole;
     const tally =
@@ -135,7 +157,7 @@ export const listGroups = apiRoute({
     const totals = seen === null ? null : tellTotals(seen, now);
     const { next, isPartial } = page;
     if (!isPinned || before !== undefined) {
-      return { ...nothing, groups: await tellGroups(page.groups, telling), totals, next, isPartial };
+      return { ...nothing, matching, groups: await tellGroups(page.groups, telling), totals, next, isPartial };
     }
     const slipped = seen?.slipped ?? withSeen(known!, page.loud, asked);
     const pins = await pinsOf(slipped, page.loud, reading);

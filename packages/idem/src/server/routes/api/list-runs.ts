@@ -7,6 +7,8 @@ import { apiRoute } from "../../api/api-route.ts";
 import { openPreviews } from "../../api/open-previews.ts";
 import { boundsOf, nextField, pageFields, partialField } from "../../api/paging.ts";
 import { runItem, runItemOf } from "../../api/run-shape.ts";
+import { endedRange } from "../../groups/ends.ts";
+import { instantText } from "../../read-input.ts";
 
 export const listRuns = apiRoute({
   method: "GET",
@@ -19,6 +21,8 @@ export const listRuns = apiRoute({
     open: z.enum(["true"]).optional().describe("Only runs that have not ended"),
     event: z.string().min(1).max(64).optional().describe("Opened by this event, by its stored id"),
     key: z.string().min(1).max(2_048).optional().describe('With function: runs of this key, such as 7 or "7"'),
+    endedSince: instantText.optional().describe("Only runs that ended then or later"),
+    endedUntil: instantText.optional().describe("Only runs that ended before then"),
     ...pageFields,
   },
   answer: z.object({ runs: z.array(runItem), next: nextField, isPartial: partialField }),
@@ -30,8 +34,11 @@ export const listRuns = apiRoute({
         why: 'query parameter "key": a key is unique inside its function only; give "function" as well',
       });
     }
+    const ended = await endedRange(reads, env, query, now);
+    if (ended === null) return { runs: [], next: null, isPartial: false };
     const { rows, next } = await reads.runPage(env, {
       ...boundsOf(query, now),
+      ...ended,
       ...(fn === undefined ? {} : { fn }),
       ...(state === undefined ? {} : { state }),
       ...(open === undefined ? {} : { isOpen: true as const }),

@@ -5,6 +5,7 @@ import type { RunSummary } from "../../../store/reads.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { chartedRunsMax, chartsOf, functionCharts } from "../../api/function-charts.ts";
 import { examinedMax } from "../../api/paging.ts";
+import { endsIn } from "../../groups/ends.ts";
 
 const hourMs = 3_600_000;
 const ranges = { "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs, "30d": 30 * 24 * hourMs } as const;
@@ -23,7 +24,8 @@ export const readFunctionCharts = apiRoute({
     if (!(await reads.functions(env)).functions.some((each) => each.fn === fn))
       throw errors.FUNCTION_UNKNOWN({ function: fn });
     const until = now + 1;
-    const since = until - ranges[query.range];
+    const ends = await endsIn(reads, env, { since: until - ranges[query.range], until, fn }, now);
+    const { since } = ends;
     const runs: RunSummary[] = [];
     let before: string | null | undefined;
     do {
@@ -37,6 +39,6 @@ export const readFunctionCharts = apiRoute({
       runs.push(...page.rows);
       before = page.next;
     } while (before !== null && runs.length < chartedRunsMax);
-    return chartsOf(runs, { since, until }, before === null);
+    return chartsOf(ends, runs, before === null);
   },
 });

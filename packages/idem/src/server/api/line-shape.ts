@@ -24,4 +24,3 @@ export const lineNow = z.object({
     .nullable()
     .describe("What those in line wait for"),
 });
-export type LineNow = z.infer<typeof lineNow>;

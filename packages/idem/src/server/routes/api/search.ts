@@ -1,8 +1,8 @@
 // GET /api/search: what somebody may mean by what they type.
 import { z } from "zod";
+import { runStates } from "../../../model/run.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { pageWork } from "../../api/paging.ts";
-import { runStates } from "../../../model/run.ts";
 import { eventsLooked, runsLooked, searchAll } from "../../search.ts";
 
 const count = z.number().int();

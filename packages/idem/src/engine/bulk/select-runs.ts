@@ -19,6 +19,9 @@ export interface BulkFilter {
   readonly eventName?: string;
   /** Exactly these runs, as far as the rest fits them. */
   readonly ids?: readonly string[];
+  /** Of when they ended: from then on, and before. */
+  readonly endedSince?: number;
+  readonly endedUntil?: number;
   /** Text in key, function, event name or an id. */
   readonly q?: string;
   /** CEL over `event` and `output`. */
@@ -86,7 +89,7 @@ async function pageOf(
     };
     return reads.runPage(env, page);
   }
-  const { fn, state, key, eventId, since = 0, until } = filter;
+  const { fn, state, key, eventId, since = 0, until, endedSince, endedUntil } = filter;
   const left = [...new Set(ids)].sort().reverse();
   const rest = before === null ? left : left.filter((id) => id < before);
   const asked = rest.slice(0, pageSize);
@@ -96,6 +99,8 @@ async function pageOf(
     const fits =
       (fn === undefined || run.fn === fn) &&
       (state === undefined || run.state === state) &&
+      (endedSince === undefined || (run.endedAt ?? 0) >= endedSince) &&
+      (endedUntil === undefined || (run.endedAt ?? endedUntil) < endedUntil) &&
       (key === undefined || run.key === key) &&
       (eventId === undefined || run.eventId === eventId);
     const { result: ____, ...summary } = run;

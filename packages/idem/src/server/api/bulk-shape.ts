@@ -28,6 +28,8 @@ export const bulkFilter = z
     q: z.string().min(1).max(200).optional().describe("Text in key, function, name of the event, or an id"),
     since: instantText.optional(),
     until: instantText.optional(),
+    endedSince: instantText.optional().describe("Only runs that ended then or later, as the list of runs counts it"),
+    endedUntil: instantText.optional(),
     if: z.string().min(1).max(4_096).optional().describe("CEL over `event` and `output`: only runs that fit"),
   })
   .refine((filter) => Object.values(filter).some((value) => value !== undefined), "it must name at least one criterion")

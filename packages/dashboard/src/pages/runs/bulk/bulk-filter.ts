@@ -16,8 +16,8 @@ function pinned(text: string, now: number): string {
 }
 
 /** Null where the list is narrowed by something that bulk work cannot ask for. */
-export function filterOfView({ search, since }: RunsView, now: number): BulkFilter | null {
-  const { fn, state, key, event, q, cel, show, until } = search;
+export function filterOfView({ search, times }: Pick<RunsView, "search" | "times">, now: number): BulkFilter | null {
+  const { fn, state, key, event, q, cel, show } = search;
   if (show !== undefined && show !== "failed") return null;
   const shown = state ?? (show === "failed" ? ("failed" as const) : undefined);
   return {
@@ -27,10 +27,15 @@ export function filterOfView({ search, since }: RunsView, now: number): BulkFilt
     ...(event === undefined ? {} : { event }),
     ...(q === undefined ? {} : { q }),
     ...(cel === undefined ? {} : { if: cel }),
-    since: pinned(since, now),
-    until: until === undefined ? new Date(now).toISOString() : pinned(until, now),
+    ...(times.endedSince === undefined
+      ? { ...(times.since === undefined ? {} : { since: pinned(times.since, now) }), until: endOf(times.until, now) }
+      : // Left as it was chosen: a length of time begins where the list counts it from.
+        { endedSince: times.endedSince, endedUntil: endOf(times.endedUntil, now) }),
   };
 }
+
+const endOf = (until: string | undefined, now: number): string =>
+  until === undefined ? new Date(now).toISOString() : pinned(until, now);
 
 /** The run a row stands for: of a key that ran more often, the newest that fits. */
 export function runOfRow({ runs, id }: GroupItem, { search: { state, show } }: RunsView): string {

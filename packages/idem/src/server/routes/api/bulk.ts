@@ -10,6 +10,7 @@ import { bulkFilter, bulkItem, bulkItemOf, leftOutItem } from "../../api/bulk-sh
 import { reasonField } from "../../api/reason.ts";
 import type { BulkFilter } from "../../bulk-progress.ts";
 import { bulkOf } from "../../bulk-work.ts";
+import { endedRange } from "../../groups/ends.ts";
 import { readInstant } from "../../read-input.ts";
 
 /** Of the last days. */
@@ -104,10 +105,16 @@ async function filterOf(engine: Engine, given: z.infer<typeof bulkFilter>, now: 
   if (since !== undefined) readInstant("since", since, now);
   if (until !== undefined) readInstant("until", until, now);
   if (given.if !== undefined) compileRunFilter(given.if);
+  const { reads } = engine.store;
+  const { endedSince, endedUntil } = given;
+  // The same stretch as the list that people saw. Where nothing ended in it, none fits.
+  const ended = await endedRange(reads, engine.env, { endedSince, endedUntil, fn }, now);
+  const { since: _, ...stretch } = ended ?? { endedSince: now + 1 };
   return {
+    ...stretch,
     ...(fn === undefined ? {} : { fn }),
     ...(state === undefined ? {} : { state }),
-    ...(key === undefined ? {} : { key: await functionKeyOf(engine.store.reads, engine.env, fn!, key) }),
+    ...(key === undefined ? {} : { key: await functionKeyOf(reads, engine.env, fn!, key) }),
     ...(event === undefined ? {} : isUlid(event) ? { eventId: event } : { eventName: event }),
     ...(runs === undefined ? {} : { ids: runs }),
     ...(q === undefined ? {} : { q }),

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiWorld } from "../../api/api-world.suite.ts";
 import { everyStore, useEveryStore } from "../../api/every-store.suite.ts";
+import { startBulk } from "./bulk.ts";
 import { listFunctions } from "./list-functions.ts";
 import { listGroups } from "./list-groups.ts";
 import { listRuns } from "./list-runs.ts";
@@ -70,6 +71,12 @@ describe.each(everyStore)("numbers over %s", (kind) => {
       before = next;
     } while (before !== null);
     expect(count).toBe(failures);
+    // Bulk work on all that match is about those, and about none where none ended.
+    const counted = async (filter: object) =>
+      (await world.ask(startBulk, { body: { id: "all", action: "rerun", filter, dryRun: true } })).body.matchedCount;
+    expect(await counted({ function: fn, state: "failed", endedSince: "7d" })).toBe(failures);
+    const later = new Date(world.engine.now() + 1).toISOString();
+    expect(await counted({ function: fn, state: "failed", endedSince: later })).toBe(0);
     const none = { function: fn, endedSince: world.engine.now() + 1 };
     expect((await world.ask(listRuns, { query: none })).body).toEqual({ runs: [], next: null, isPartial: false });
   });

@@ -8,8 +8,8 @@ interface Destinations {
 }
 
 test("a host takes a key here if it does in Idem's own table of destinations", async () => {
-  const dist = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "idem", "dist");
-  const { destinationAt } = (await import(join(dist, "dedup", "destination-hosts.js"))) as Destinations;
+  const modules = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "idem", "modules");
+  const { destinationAt } = (await import(join(modules, "dedup", "destination-hosts.js"))) as Destinations;
   for (const host of Object.keys(hosts)) {
     const named = host.startsWith(".") ? `any${host}` : host;
     expect([named, hostNamed(named)?.takesKey]).toEqual([named, destinationAt(named)?.place != null]);

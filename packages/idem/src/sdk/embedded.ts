@@ -45,6 +45,14 @@ export interface EmbeddedOptions {
   readonly clientIn: (env: string, store: Store) => DeskClient;
 }
 
+let loaded: typeof import("../engine/engine.ts") | null = null;
+
+/** Asked of the loader once: where somebody hooks into it an answer takes real time, also for what is loaded, and in a world none passes for it. */
+export async function loadEngine(): Promise<typeof import("../engine/engine.ts")> {
+  loaded ??= await import("../engine/engine.ts");
+  return loaded;
+}
+
 export class Embedded {
   private readonly options: EmbeddedOptions;
   private opening: Promise<Engine> | null = null;
@@ -240,10 +248,7 @@ export class Embedded {
         ? openStore(address, platform, { onTrouble: (trouble) => this.tellTrouble(trouble) })
         : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
     // The engine is loaded while the store's thread starts, which takes longer.
-    const [{ store: opened, leaseTermMs, file }, { Engine }] = await Promise.all([
-      opening,
-      import("../engine/engine.ts"),
-    ]);
+    const [{ store: opened, leaseTermMs, file }, { Engine }] = await Promise.all([opening, loadEngine()]);
     this.wasStopped = false;
     this.isWatched = this.watching !== null;
     const store = this.watching === null ? opened : observedStore(opened, relayObserver(this.watching));

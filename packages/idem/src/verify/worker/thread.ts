@@ -5,6 +5,7 @@ import { getHeapStatistics } from "node:v8";
 import { fingerprintOf } from "../../execute/code-of-run.ts";
 import { nodeThread } from "../../platform/node-thread.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
+import { loadEngine } from "../../sdk/embedded.ts";
 import type { CallRecord } from "../calls/call-script.ts";
 import { cleanSchedule, readSchedule } from "../schedules.ts";
 import type { Json, WorldRecord } from "../thing.ts";
@@ -105,6 +106,7 @@ async function open(): Promise<void> {
     playing?.say(`nobody caught ${error instanceof Error ? error.message : String(error)}`);
   process.on("unhandledRejection", tell);
   process.on("uncaughtException", tell);
+  await loadEngine();
   await openLoader(loader);
   noteGlobals();
   isOpen = true;

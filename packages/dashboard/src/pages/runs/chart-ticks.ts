@@ -22,15 +22,18 @@ const steps = [
 ];
 // "Mon 11" and the room beside it.
 const tickPx = 56;
+// Half of it: one that is nearer to the edge would be cut there, and the bars beside it say as much.
+const edgePx = 20;
 
 export function ticksOf(from: number, to: number, px: number, utc: boolean): readonly number[] {
   const max = Math.max(1, Math.floor(px / tickPx));
   const step = steps.find((each) => (to - from) / each <= max) ?? steps.at(-1)!;
   const first = beginOf(from, step, utc);
   const ticks: number[] = [];
+  const edge = px <= 2 * tickPx ? 0 : ((to - from) * edgePx) / px;
   for (let at = first; at < to; at += step) {
     const named = step >= day ? at + 12 * hour : at;
-    if (named >= from && named < to) ticks.push(named);
+    if (named >= from + edge && named <= to - edge) ticks.push(named);
   }
   return ticks;
 }

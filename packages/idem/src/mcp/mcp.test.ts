@@ -144,6 +144,11 @@ test("POST /mcp answers with the shapes of the API, acts only where the address 
   expect(await refusalOf(looks)).toContain("act=true");
   expect(await refusalOf(await connected("/mcp?act=true", passwords.viewerPassword))).toContain("viewers");
   expect(await refusalOf(await connected("/mcp?act=true", passwords.password))).toBeNull();
+  const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+  const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send","arguments":{"name":"x/y","data":${deep}}}}`;
+  const authorization = `Basic ${Buffer.from(`me:${passwords.password}`).toString("base64")}`;
+  const headers = { authorization, "content-type": "application/json" };
+  expect((await server.ask("/mcp?act=true", { method: "POST", headers, body: nested })).status).toBe(400);
   const stranger = await server.ask("/mcp", { method: "POST", body: "{}" });
   expect(stranger.status).toBe(401);
 });

@@ -106,7 +106,7 @@ export class Embedded {
   }
 
   async start(): Promise<void> {
-    if (this.sweeping !== null) await this.sweeping;
+    if (this.sweeping !== null) await this.sweeping.catch(() => {});
     const { platform, telling, hasRadar } = this.options;
     // Only a process that executes looks for duplicates, and loads what that takes: while the store opens.
     const radar = () => Promise.all([import("./watch-duplicates.ts"), import("./send-to-channel.ts")]);
@@ -167,7 +167,7 @@ export class Embedded {
 
   async idle(): Promise<void> {
     if (this.opening === null) return;
-    if (this.sweeping !== null) await this.sweeping;
+    if (this.sweeping !== null) await this.sweeping.catch(() => {});
     await (await this.opening).idle();
   }
 

@@ -55,6 +55,8 @@ export const speakMcp: Route = {
       ),
       whyNoActs: !mayAct ? toldToAct : actor.role === "operator" ? null : viewersLook,
     };
+    // Refused where it is nested deeper than any body may be; what is called by it is not looked at again.
+    request.json();
     const answer = await answerText(server, request.body.toString("utf8"), signal);
     return answer === null ? { status: 202, body: null } : { status: 200, body: { json: answer } };
 

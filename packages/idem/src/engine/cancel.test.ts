@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { RetryAfterError } from "../model/user-errors.ts";
 import { ManualClock } from "../platform/manual-clock.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { held, oneRun, stores } from "../testing/one-run.suite.ts";
@@ -126,6 +127,57 @@ test("once a cancel is committed no attempt begins, also while its answer is on 
   expect(await cancelling).toEqual({ cancelled: true });
   await run.clock.tick(1);
   expect(entered).toBe(false);
+});
+
+describe("on another node, whose hint got lost", () => {
+  /** A step that fails and is tried again beside another; the run is cancelled without a word to this process. */
+  const cancelledElsewhere = async (concurrency?: number) => {
+    const { idem, clock, store } = testIdem();
+    const [first, beside] = [held(), held()];
+    const entered: string[] = [];
+    idem.createFunction(
+      { id: "fn", ...(concurrency === undefined ? {} : { concurrency }) },
+      { event: "a/b" },
+      async ({ step }) => {
+        await Promise.all([
+          step.run("flaky", async ({ attempt }) => {
+            entered.push(`flaky ${attempt}`);
+            await first.promise;
+            throw new RetryAfterError("not yet", 12_345);
+          }),
+          step.run("beside", () => {
+            entered.push("beside");
+            return beside.promise;
+          }),
+        ]);
+      },
+    );
+    await idem.start();
+    const runId = (await idem.send({ name: "a/b" })).decisions[0]!.runId!;
+    await clock.tick(1);
+    const cancel = () =>
+      (store as MemoryStore).cancel({ env: "default", runId, result: "null", releaseKey: false, ingest: null });
+    return { clock, entered, cancel, first, beside };
+  };
+
+  test("a step that is tried again beside another asks first whether its run was cancelled", async () => {
+    const { clock, entered, cancel, first, beside } = await cancelledElsewhere();
+    first.release();
+    await clock.tick(12_344);
+    await cancel();
+    await clock.tick("5m");
+    expect(entered).toEqual(["flaky 1", "beside"]);
+    beside.release();
+  });
+
+  test("a step that stood in line behind one that failed does not begin once its run was cancelled", async () => {
+    const { clock, entered, cancel, first, beside } = await cancelledElsewhere(1);
+    await cancel();
+    first.release();
+    await clock.tick("5m");
+    expect(entered).toEqual(["flaky 1"]);
+    beside.release();
+  });
 });
 
 test("a lease that is on its way during a cancel begins nothing", async () => {

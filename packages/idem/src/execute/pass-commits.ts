@@ -51,10 +51,9 @@ export class PassCommits {
   }
 
   /** Writes down new waits and failed attempts while something else goes on. */
-  flush(): void {
+  async flush(): Promise<void> {
     const unsaved = this.state.unsaved.take();
-    if (unsaved === null) return;
-    void this.commit({ ...unsaved, next: { kind: "continue", collect: false } });
+    if (unsaved !== null) await this.commit({ ...unsaved, next: { kind: "continue", collect: false } });
   }
 
   take(steps: readonly Step[], seen: number): void {

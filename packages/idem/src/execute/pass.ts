@@ -118,7 +118,6 @@ export class Pass {
       tellsFirst: () => this.watch?.tellsBeforeSuspending() === true,
       start: () => this.planStart(),
       startAttempt: (op) => this.startAttempt(op),
-      poke: () => this.poke(),
     });
     this.weigh();
   }
@@ -311,8 +310,7 @@ export class Pass {
     // The code may be about to return after the step that just ended; then the run ends here and not elsewhere.
     await new Promise<void>((resolve) => this.ports.soon(resolve));
     while (this.state.running > 0 && !this.isOver) await this.idle();
-    const unsaved = this.state.unsaved.take();
-    if (unsaved !== null) await this.commits.commit({ ...unsaved, next: { kind: "continue", collect: false } });
+    await this.commits.flush();
     this.giveUp("the process is stopping");
   }
 
@@ -411,7 +409,7 @@ export class Pass {
       }
     }
     const attempts = found.filter((op) => op.work.kind !== "wait" && !this.leftToOthers(op));
-    if (this.state.unsaved.hasWaits && attempts.length > 0) this.commits.flush();
+    if (this.state.unsaved.hasWaits && attempts.length > 0) void this.commits.flush();
     for (const op of attempts) if (this.admit(op)) this.startAttempt(op);
     this.suspension.planIfBlocked();
   }
@@ -546,6 +544,8 @@ export class Pass {
       const tries = this.memo.failureCount(stepId);
       const facts = { stepId, name, attempt: tries, error, startedAt, endedAt, retryAt, input };
       this.state.unsaved.addAttempt({ ...facts, counted: attempt }, lines);
+      // Whoever is next in line has waited: it begins by the answer to this commit.
+      if (this.options.slots?.isWaitedFor === true) await this.commits.flush();
       return;
     }
     const { outcome, sends } = attempted;

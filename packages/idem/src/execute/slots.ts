@@ -5,6 +5,10 @@ export class Slots {
 
   constructor(private free: number) {}
 
+  get isWaitedFor(): boolean {
+    return this.line.length > 0;
+  }
+
   async within<T>(work: () => Promise<T>): Promise<T> {
     // Whoever leaves hands its slot on, so nobody can slip in before the line.
     if (this.free > 0) this.free--;

@@ -18,7 +18,6 @@ export interface Suspendable {
   readonly tellsFirst: () => boolean;
   readonly start: () => void;
   readonly startAttempt: (op: Op) => void;
-  readonly poke: () => void;
 }
 
 export class Suspension {
@@ -26,6 +25,8 @@ export class Suspension {
   isUnderWay = false;
   private isPlanned = false;
   private timer: Timer | null = null;
+  /** What is due beside a running attempt waits for the store's word. */
+  private isAsking = false;
 
   constructor(
     private readonly ports: Pick<RunPorts, "soon" | "timer" | "point" | "reached">,
@@ -59,7 +60,7 @@ export class Suspension {
       if (!this.pass.tellsFirst()) void this.suspend();
       return;
     }
-    this.commits.flush();
+    void this.commits.flush();
     this.armTimer();
   }
 
@@ -93,18 +94,30 @@ export class Suspension {
     const { state, pass, ports } = this;
     this.timer?.cancel();
     this.timer = null;
+    if (this.isAsking) return;
     const now = ports.reached();
-    const look = nextLook(state.open, state.memo, now);
-    if (look === null) return;
-    this.timer = ports.timer(Math.max(0, look.at - now), () => {
+    const lookAt = nextLook(state.open, state.memo, now);
+    if (lookAt === null) return;
+    this.timer = ports.timer(Math.max(0, lookAt - now), () => {
       this.timer = null;
-      if (!pass.mayStart()) return;
-      for (const op of state.open.values()) {
-        if (op.blockedUntil !== null && op.blockedUntil <= ports.reached()) pass.startAttempt(op);
-      }
-      if (look.waitsOpen) pass.poke();
-      this.plan();
+      if (pass.mayStart()) void this.goOn();
     });
+  }
+
+  /**
+   * A step begins by the answer to the commit before it. What was blocked has waited since: it asks first, for the run may have been
+   * cancelled on another node whose hint got lost.
+   */
+  private async goOn(): Promise<void> {
+    const { state, commits, pass, ports } = this;
+    this.isAsking = true;
+    await commits.commit({ next: { kind: "continue", collect: true } });
+    this.isAsking = false;
+    if (!pass.mayStart()) return;
+    for (const op of state.open.values()) {
+      if (op.blockedUntil !== null && op.blockedUntil <= ports.reached()) pass.startAttempt(op);
+    }
+    this.plan();
   }
 }
 
@@ -119,13 +132,8 @@ const earliest = (times: readonly (number | null)[]): number | null =>
 const nextRetryAt = (open: ReadonlyMap<string, Op>): number | null =>
   earliest([...open.values()].map((op) => op.blockedUntil));
 
-function nextLook(
-  open: ReadonlyMap<string, Op>,
-  memo: Memo,
-  now: number,
-): { readonly at: number; readonly waitsOpen: boolean } | null {
+function nextLook(open: ReadonlyMap<string, Op>, memo: Memo, now: number): number | null {
   const waitsOpen = [...open.keys()].some((stepId) => memo.isWaiting(stepId));
   const ends = waitsOpen ? memo.timeouts.filter((at) => at !== null && at > now) : [];
-  const at = earliest([nextRetryAt(open), waitsOpen ? now + lookMs : null, ...ends]);
-  return at === null ? null : { at, waitsOpen };
+  return earliest([nextRetryAt(open), waitsOpen ? now + lookMs : null, ...ends]);
 }

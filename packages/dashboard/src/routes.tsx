@@ -7,7 +7,9 @@ import {
   type RouteComponent,
   retainSearchParams,
 } from "@tanstack/react-router";
+import { eventOutcomes } from "../../idem/src/model/decision.ts";
 import { keyLayers } from "../../idem/src/server/api/key-layers.ts";
+import { runOrders } from "../../idem/src/server/api/run-orders.ts";
 import { basePath } from "./base-path.ts";
 import { Frame } from "./frame/frame.tsx";
 import { Nothing } from "./frame/nothing.tsx";
@@ -46,7 +48,8 @@ const runs = createRoute({
   component: pageAt("/runs"),
   validateSearch: searchOf({
     group: oneOf("key", "function", "event", "none"),
-    order: oneOf("attention", "newest"),
+    order: oneOf("attention", "newest", ...runOrders),
+    cols: text,
     fn: text,
     state: oneOf("queued", "running", "waiting", "parked", "completed", "failed", "cancelled"),
     ...time,
@@ -87,7 +90,7 @@ const events = createRoute({
   getParentRoute: parent,
   path: "/events",
   component: pageAt("/events"),
-  validateSearch: searchOf({ name: text, ...time }),
+  validateSearch: searchOf({ name: text, fn: text, outcome: oneOf(...eventOutcomes), ...time }),
 });
 const event = createRoute({ getParentRoute: parent, path: "/events/$event", component: pageAt("/events/$event") });
 const newEvent = createRoute({

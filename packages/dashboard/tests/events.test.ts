@@ -146,6 +146,25 @@ test("everything is reached with the keyboard: rows with j and k, pages with g, 
   await expect.poll(() => page.getByRole("dialog").innerText()).toContain("Go to Events");
 });
 
+test("events are found by what became of them and by function, and the address keeps it", async () => {
+  const page = await visit(`${world.origin}/events`);
+  const names = () => page.locator(".list .row .what").allInnerTexts();
+  await page.getByLabel("Became").selectOption("no function listens");
+  await expect.poll(async () => (await names()).at(-1)).toBe("agency/nobody.listens");
+  expect(await page.locator(".list .row .decisions").allInnerTexts()).not.toContainEqual(
+    expect.stringMatching(/started|duplicate/),
+  );
+  expect(new URL(page.url()).searchParams.get("outcome")).toBe("unheard");
+  await page.getByLabel("Became").selectOption("duplicate");
+  await expect
+    .poll(async () => new Set(await names()))
+    .toEqual(new Set(["stripe/payment.succeeded", "agency/candidate.placed"]));
+  await page.getByLabel("Function", { exact: true }).selectOption(story.payments);
+  await expect.poll(async () => new Set(await names())).toEqual(new Set(["stripe/payment.succeeded"]));
+  await page.reload();
+  await expect.poll(async () => new Set(await names())).toEqual(new Set(["stripe/payment.succeeded"]));
+});
+
 test("of a long list only what is in sight is drawn, older rows come by scrolling, and back comes back to the same place", async () => {
   const many = Array.from({ length: 350 }, (_, i) => ({ name: "agency/many", id: `many-${i}`, data: { i } }));
   await world.send(...many);

@@ -359,3 +359,56 @@ async function greysOf({
     return sum / (data.length / 4);
   });
 }
+
+test("runs stand in the order of how long they took, with the columns that were chosen, and a view brings both back for everyone", async () => {
+  const page = await open("/runs?group=none&state=completed");
+  await page.getByLabel("Order").selectOption("longest first");
+  await page.locator(".row .of-took").first().waitFor(patience);
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("checkbox", { name: "Ended" }).check();
+  await page.getByRole("checkbox", { name: "Function" }).uncheck();
+  await page.keyboard.press("Escape");
+  expect(await texts(page, ".list .head > span")).toEqual(["Run", "Key", "Took", "Ended", "State, start and output"]);
+  const shown = await page
+    .locator(".list .row .row-link")
+    .evaluateAll((all) => all.map((each) => each.getAttribute("href")!.split("/").at(-1)));
+  const took = new Map<string, number>();
+  for (const { runs } of (await world.api("/api/groups?group=none&state=completed")).groups)
+    took.set(runs[0].id, runs[0].endedAt - runs[0].startedAt);
+  const lengths = shown.map((id) => took.get(id!)!);
+  expect(lengths.length).toBeGreaterThan(4);
+  expect(lengths).toEqual(lengths.toSorted((a, b) => b - a));
+
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByLabel("Save what is shown as").fill("Slow ones");
+  await page.getByRole("button", { name: "Save the view" }).click();
+  await page.getByRole("button", { name: "View: Slow ones" }).waitFor(patience);
+  const [entry] = (await world.api("/api/audit?subject=view:Slow%20ones")).entries;
+  expect(entry).toMatchObject({ action: "change-setting", actor: "dev" });
+  const other = await open("/runs");
+  await other.getByRole("button", { name: "Views" }).click();
+  await other.getByRole("link", { name: "Slow ones" }).click();
+  await expect
+    .poll(() => texts(other, ".list .head > span"))
+    .toEqual(["Run", "Key", "Took", "Ended", "State, start and output"]);
+  expect(other.url()).toBe(page.url());
+  await other.getByRole("button", { name: "View: Slow ones" }).click();
+  await other.getByRole("button", { name: "Remove the view Slow ones" }).click();
+  await expect.poll(async () => (await world.api("/api/views")).views).toEqual([]);
+});
+
+test("a link that is shared is about the time that was seen, whenever it is opened", async () => {
+  const page = await open("/runs?since=24h&group=none");
+  const before = Date.now();
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await page.getByText("Its time is pinned").waitFor(patience);
+  const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+  const [since, until] = ["since", "until"].map((name) => Date.parse(link.searchParams.get(name)!));
+  expect(until! - since!).toBe(86_400_000);
+  expect(until).toBeGreaterThanOrEqual(before);
+  expect(link.searchParams.get("group")).toBe("none");
+  const shown = await page.locator(".row .row-link").count();
+  await world.send({ name: "agency/week.ended", data: { week: 21 } });
+  const opened = await open(link.pathname + link.search);
+  expect(await opened.locator(".row .row-link").count()).toBe(shown);
+});

@@ -205,12 +205,16 @@ export function FilterText({
   value,
   onChange,
   fieldId,
+  list,
 }: {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly fieldId?: string;
+  /** Suggested while typing. */
+  readonly list?: readonly string[] | undefined;
 }) {
+  const listId = useId();
   const [typed, setTyped] = useState(value);
   const last = useRef(value);
   useEffect(() => {
@@ -239,7 +243,15 @@ export function FilterText({
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
         spellCheck={false}
+        list={list === undefined ? undefined : listId}
       />
+      {list !== undefined && (
+        <datalist id={listId}>
+          {list.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
     </label>
   );
 }

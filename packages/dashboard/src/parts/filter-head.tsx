@@ -13,6 +13,8 @@ interface FilterHeadProps {
   /** Says what the words are looked for in. */
   readonly textLabel: string;
   readonly onText: (text: string | undefined) => void;
+  /** Suggested while typing. */
+  readonly texts?: readonly string[] | undefined;
   /** Further filters, between the two. */
   readonly children?: ReactNode;
   /** Beside the filters, at the end of the line. */
@@ -22,7 +24,7 @@ interface FilterHeadProps {
 const fieldId = "list-filter";
 const orNothing = (value: string): string | undefined => (value === "" ? undefined : value);
 
-export function FilterHead({ since, onSince, text, textLabel, onText, children, actions }: FilterHeadProps) {
+export function FilterHead({ since, onSince, text, textLabel, onText, texts, children, actions }: FilterHeadProps) {
   useKeys([{ keys: "f", words: "Filter", run: () => document.getElementById(fieldId)?.focus() }]);
   return (
     <div className="filter-head">
@@ -39,6 +41,7 @@ export function FilterHead({ since, onSince, text, textLabel, onText, children, 
           label={textLabel}
           value={text ?? ""}
           onChange={(value) => onText(orNothing(value))}
+          list={texts}
         />
       </Filters>
       {actions}

@@ -74,6 +74,46 @@ export const isPendingKind = (kind: DecisionKind): kind is PendingKind => includ
 export const isPending = ({ kind, runId }: Pick<Decision, "kind" | "runId">): boolean =>
   runId === null && isPendingKind(kind);
 
+/** What became of an event as a whole, for lists of events: of any function, or of one. */
+export const eventOutcomes = [
+  // Of a function's buffer as well.
+  "started",
+  // No run answers for it and none is to come.
+  "nothing",
+  // No function has its name as a trigger.
+  "unheard",
+  // Of an event, or of a key.
+  "duplicate",
+  "filtered",
+  ...gatheredKinds,
+  "rate-limited",
+  "singleton-skipped",
+  "paused",
+  "held",
+  "dropped",
+  "missed",
+] as const;
+
+export type EventOutcome = (typeof eventOutcomes)[number];
+
+type Told = Pick<Decision, "kind" | "runId">;
+
+/** `decisions` are those of the function that is asked for, or all. */
+export function hasOutcome(outcome: EventOutcome, isAgain: boolean, decisions: readonly Told[]): boolean {
+  switch (outcome) {
+    case "started":
+      return decisions.some(({ kind, runId }) => kind === "started" || (isGatheredKind(kind) && runId !== null));
+    case "nothing":
+      return !isAgain && !decisions.some((decision) => isAnswered(decision) || isPending(decision));
+    case "unheard":
+      return !isAgain && decisions.length === 0;
+    case "duplicate":
+      return isAgain || decisions.some(({ kind }) => kind === "duplicate-event" || kind === "duplicate-key");
+    default:
+      return decisions.some(({ kind }) => kind === outcome);
+  }
+}
+
 // The reasons of decisions, in the words every store uses.
 
 export const instant = (at: number): string => new Date(at).toISOString();

@@ -1,7 +1,7 @@
 // What can be asked of a store: lists and pages for people, look-ups for the engine. Nothing here changes anything, and every
 // page may be asked of a store of any size.
 import type { Claim, EventIdScope } from "../model/claim.ts";
-import type { Decision, DecisionKind } from "../model/decision.ts";
+import type { Decision, DecisionKind, EventOutcome } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
 import type { Run, RunState } from "../model/run.ts";
 import type { Alert, AlertFilter, AlertPair, ArrivalFilter, Arrivals, RadarPosition } from "./alerts.ts";
@@ -23,6 +23,7 @@ import type { BufferUse, CancelCandidate, CronRow, DecidedCounts, LimitUse } fro
 import type { RegisteredFunction } from "./functions.ts";
 import type { RunMemo } from "./leases.ts";
 import type { Metadata } from "./metadata.ts";
+import type { RunSort } from "./run-sort.ts";
 import type { Setting } from "./settings.ts";
 import type { WorkerRow } from "./sharing.ts";
 import type { LastOutcome, RunLog, StepGiven } from "./steps.ts";
@@ -210,6 +211,11 @@ export interface RunPageFilter extends PageBounds {
   readonly endedSince?: number;
   readonly endedUntil?: number;
   readonly before?: string;
+  /**
+   * Another order among the rows that are looked at, `examinedMax` of them, newest first as ever: the first `limit` of it. `next` is then
+   * where those that were not looked at begin. Runs that have not begun are left out.
+   */
+  readonly sort?: RunSort;
 }
 
 /** A run without its payload. */
@@ -220,6 +226,9 @@ export interface RunSummary extends Omit<Run, "result"> {
 
 export interface EventPageFilter extends PageBounds {
   readonly name?: string;
+  /** Something was decided for this function. */
+  readonly fn?: string;
+  readonly outcome?: EventOutcome;
   readonly before?: string;
 }
 

@@ -1,5 +1,5 @@
 // The log's lines: an event and what was decided for it; what came again stands under the first, in one line however often.
-import { type Answer, ask } from "../../api/client.ts";
+import { type Answer, ask, type Query } from "../../api/client.ts";
 import type { KeysetPage } from "../../parts/keyset-list.ts";
 
 type ListedEvent = Answer<"GET /api/events">["events"][number];
@@ -16,11 +16,7 @@ export interface EventLine {
   readonly first: LoggedEvent | null;
 }
 
-export interface EventFilter {
-  readonly name?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-}
+export type EventFilter = Pick<Query<"GET /api/events">, "name" | "fn" | "outcome" | "since" | "until">;
 
 const pageRows = 100;
 
@@ -29,8 +25,7 @@ export async function fetchEvents(
   before: string | undefined,
   signal: AbortSignal,
 ): Promise<KeysetPage<LoggedEvent>> {
-  const { name, since, until } = filter;
-  const query = { name, since, until, before, limit: pageRows, decisions: "true" } as const;
+  const query = { ...filter, before, limit: pageRows, decisions: "true" } as const;
   const { events, next } = await ask("GET /api/events", { query, signal });
   return { rows: events.map((event) => ({ ...event, decisions: event.decisions ?? [] })), next };
 }

@@ -1,20 +1,29 @@
 // Each event that arrived, and what was decided. It arrived; why did (not) anything run?
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { ask } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { useKeys } from "../../keys.ts";
+import { Button } from "../../parts/button.tsx";
 import { DecisionWords } from "../../parts/decision.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { FilterSelect } from "../../parts/field.tsx";
 import { FilterHead } from "../../parts/filter-head.tsx";
 import { Glyph } from "../../parts/glyph.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { Id } from "../../parts/id.tsx";
 import { useKeysetList } from "../../parts/keyset-list.ts";
 import { List } from "../../parts/list.tsx";
+import { instantOf, pinned } from "../../parts/pin-time.ts";
+import { SavedViews } from "../../parts/saved-views.tsx";
+import { ShareLink } from "../../parts/share-link.tsx";
 import { sizeWords } from "../../parts/size-words.ts";
 import { Time } from "../../parts/time.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { EventFrom } from "./event-from.tsx";
 import { type EventLine, fetchEvents, type LoggedEvent, linesOf, originOf } from "./event-lines.ts";
+import { outcomeChoices } from "./outcome-words.ts";
 import "./events.css";
 
 const idOf = ({ internalId }: LoggedEvent): string => internalId;
@@ -23,31 +32,64 @@ const lineId = ({ event, again }: EventLine): string =>
 
 export function Page() {
   const filter = useSearch({ from: "/events" });
-  const { name, since, until } = filter;
+  const { name, fn, outcome, since, until } = filter;
   const navigate = useNavigate({ from: "/events" });
   const list = useKeysetList({
-    key: ["events", name, since, until],
-    fetchPage: (before, signal) => fetchEvents({ name, since, until }, before, signal),
+    key: ["events", name, fn, outcome, since, until],
+    fetchPage: (before, signal) => fetchEvents({ name, fn, outcome, since, until }, before, signal),
     idOf,
   });
   const lines = useMemo(() => linesOf(list.rows), [list.rows]);
   useKeys([{ keys: "n", words: "Send a test event", run: () => void navigate({ to: "/events/new" }) }]);
-  const isFiltered = name !== undefined || since !== undefined || until !== undefined;
+  const isFiltered = [name, fn, outcome, since, until].some((each) => each !== undefined);
+  const { names, functions } = useEventNames();
   return (
     <>
       <PageTitle title="Events" />
       <FilterHead
         since={since}
-        onSince={(value) => void navigate({ search: (now) => ({ ...now, since: value }) })}
+        onSince={(value) => void navigate({ search: (now) => ({ ...now, since: value, until: undefined }) })}
         text={name}
         textLabel="Only events of this name"
+        texts={names}
         onText={(value) => void navigate({ search: (now) => ({ ...now, name: value }), replace: true })}
         actions={
-          <Link className="button is-plain" to="/events/new" search={name === undefined ? {} : { name }}>
-            Send a test event
-          </Link>
+          <div className="list-tools">
+            <SavedViews page="events" />
+            <ShareLink
+              times={(now) =>
+                since === undefined
+                  ? { until: pinned(until ?? new Date(now).toISOString(), now) }
+                  : { since: pinned(since, now), until: pinned(until ?? new Date(now).toISOString(), now) }
+              }
+            />
+            <Link className="button is-plain" to="/events/new" search={name === undefined ? {} : { name }}>
+              Send a test event
+            </Link>
+          </div>
         }
-      />
+      >
+        <FilterSelect
+          label="Became"
+          value={outcome ?? ""}
+          choices={outcomeChoices}
+          onChange={(value) =>
+            void navigate({ search: (now) => ({ ...now, outcome: (value || undefined) as typeof outcome }) })
+          }
+        />
+        <FilterSelect
+          label="Function"
+          value={fn ?? ""}
+          choices={functions}
+          onChange={(value) => void navigate({ search: (now) => ({ ...now, fn: value || undefined }) })}
+        />
+        {until !== undefined && (
+          <UntilChosen
+            until={until}
+            onClear={() => void navigate({ search: (now) => ({ ...now, until: undefined }) })}
+          />
+        )}
+      </FilterHead>
       <div className="events">
         <List
           list={{ ...list, rows: lines }}
@@ -70,6 +112,34 @@ export function Page() {
         />
       </div>
     </>
+  );
+}
+
+/** Of what came lately and what functions listen to; completes what is typed. */
+function useEventNames() {
+  const { data } = useQuery({
+    queryKey: ["event-names"],
+    queryFn: async ({ signal }) => (await ask("GET /api/event-types", { signal })).eventTypes,
+    staleTime: 60_000,
+  });
+  const functions = [...new Set(data?.flatMap((each) => each.functions) ?? [])].sort();
+  return {
+    names: data?.map((each) => each.name),
+    functions: [{ value: "", text: "all" }, ...functions.map((each) => ({ value: each, text: each }))],
+  };
+}
+
+/** The end of a time that came with a link; it can only be taken away. */
+function UntilChosen({ until, onClear }: { readonly until: string; readonly onClear: () => void }) {
+  const at = instantOf(until);
+  return (
+    <span className="filter is-set chosen">
+      <span>Until</span>
+      <b className="cut">{at === null ? visibleText(until) : <Time at={at} as="list" />}</b>
+      <Button look="link" small aria-label="Take away the end of the time" onClick={onClear}>
+        <Icon name="cross" size={12} />
+      </Button>
+    </span>
   );
 }
 

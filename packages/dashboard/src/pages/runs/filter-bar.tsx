@@ -5,9 +5,14 @@ import { useKeys } from "../../keys.ts";
 import { Button } from "../../parts/button.tsx";
 import { type Choice, FilterSelect, Filters, Segments } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { SavedViews } from "../../parts/saved-views.tsx";
+import { ShareLink } from "../../parts/share-link.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
+import { pinnedTimes } from "./bulk/bulk-filter.ts";
+import { ColumnsMenu } from "./columns-menu.tsx";
 import { ExpressionField } from "./expression-field.tsx";
 import type { TotalsAnswer } from "./groups-data.ts";
+import { orderWords } from "./run-columns.ts";
 import { type Group, type RunsSearch, type RunsView, sinceUnlessTold, timeChoices } from "./runs-view.ts";
 
 const groupings: readonly (Choice & { readonly value: Group })[] = [
@@ -29,6 +34,10 @@ const orders: readonly Choice[] = [
   { value: "", text: "doubled first" },
   { value: "newest", text: "newest first" },
 ];
+const runOrders: readonly Choice[] = [
+  { value: "", text: "newest first" },
+  ...Object.entries(orderWords).map(([value, text]) => ({ value, text })),
+];
 
 interface FilterBarProps {
   readonly view: RunsView;
@@ -36,9 +45,11 @@ interface FilterBarProps {
   /** What the time is called when it is none of the choices. */
   readonly range: string;
   readonly mistake: string | null;
+  /** Where the numbers of the list begin, by when runs ended; null where they are of no such time. */
+  readonly countedSince: number | null;
 }
 
-export function FilterBar({ view, totals, range, mistake }: FilterBarProps) {
+export function FilterBar({ view, totals, range, mistake, countedSince }: FilterBarProps) {
   const { search, group, order, since, change } = view;
   useKeys([
     ...groupings.map(({ value, text }, i) => ({
@@ -89,12 +100,12 @@ export function FilterBar({ view, totals, range, mistake }: FilterBarProps) {
           choices={times}
           onChange={(value) => value !== "chosen" && change({ since: value || undefined, until: undefined })}
         />
-        {group === "key" && (
+        {(group === "key" || group === "none") && (
           <FilterSelect
             label="Order"
-            value={order === "newest" ? "newest" : ""}
-            choices={orders}
-            onChange={(value) => change({ order: value === "newest" ? "newest" : undefined })}
+            value={order === (group === "key" ? "attention" : "newest") ? "" : order}
+            choices={group === "key" ? orders : runOrders}
+            onChange={(value) => change({ order: (value || undefined) as RunsSearch["order"] })}
           />
         )}
         <Chosen name="Key" value={search.key} onClear={() => change({ key: undefined })} />
@@ -119,6 +130,11 @@ export function FilterBar({ view, totals, range, mistake }: FilterBarProps) {
           />
         )}
       </Filters>
+      <div className="list-tools">
+        {group === "none" && <ColumnsMenu view={view} />}
+        <SavedViews page="runs" />
+        <ShareLink times={(now) => pinnedTimes(view, countedSince, now)} />
+      </div>
       {mistake !== null && (
         <p className="mistake failed" id="runs-filter-mistake" role="alert">
           {visibleText(mistake)}

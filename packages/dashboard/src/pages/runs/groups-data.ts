@@ -8,6 +8,7 @@ export type FunctionGroup = GroupsAnswer["functions"][number];
 export type EventGroup = GroupsAnswer["events"][number];
 export type Pinned = NonNullable<GroupsAnswer["pinned"]>;
 export type Matching = NonNullable<GroupsAnswer["matching"]>;
+export type Ordered = NonNullable<GroupsAnswer["ordered"]>;
 export type TotalsAnswer = Answer<"GET /api/totals">;
 type AskersAnswer = Answer<"GET /api/groups/:group/askers">;
 export type Asker = AskersAnswer["askers"][number];

@@ -1,15 +1,20 @@
-// One run per line, newest first. Runs of a key that ran twice keep their rail, and say which of how many they are.
+// One run per line, newest first or in the order that was chosen. Runs of a key that ran twice keep their rail, and say which of how many they are.
 import { Link } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { type CSSProperties, useMemo } from "react";
+import { isRunOrder } from "../../../../idem/src/server/api/run-orders.ts";
 import { functionLink } from "../../parts/decision.tsx";
 import { Id } from "../../parts/id.tsx";
 import { List, type RowFocus } from "../../parts/list.tsx";
+import { useNow } from "../../parts/now.ts";
+import { Time } from "../../parts/time.tsx";
+import { durationWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { BulkBar } from "./bulk/bulk-bar.tsx";
 import { usePicks } from "./bulk/use-picks.ts";
 import { labelParts, timesRun } from "./group-words.ts";
-import type { GroupItem } from "./groups-data.ts";
+import type { GroupedRun, GroupItem, Ordered } from "./groups-data.ts";
 import { NothingHere } from "./nothing-here.tsx";
+import { type ColumnName, columns, columnsOf, orderWords } from "./run-columns.ts";
 import { RunLine } from "./run-line.tsx";
 import type { RunsView } from "./runs-view.ts";
 import { useCompare } from "./use-compare.ts";
@@ -25,7 +30,7 @@ interface Place {
   readonly of: number;
 }
 
-export function RunList({ view, groups: { list } }: { readonly view: RunsView; readonly groups: Groups }) {
+export function RunList({ view, groups: { list, ordered } }: { readonly view: RunsView; readonly groups: Groups }) {
   const loud = useLoudGroups(view, true) ?? noGroups;
   const places = useMemo(() => {
     const found = new Map<string, Place>();
@@ -38,25 +43,31 @@ export function RunList({ view, groups: { list } }: { readonly view: RunsView; r
   const compare = useCompare();
   const picks = usePicks(view, list.rows, itself);
   const placeOf = (row: GroupItem) => places.get(row.runs[0]?.id ?? row.id);
+  const shown = columnsOf(view.search.cols, view.order);
+  const inOrder = isRunOrder(view.order) ? orderWords[view.order] : "newest first";
   return (
-    <div className="by-run stack">
+    <div className="by-run stack" style={widths(shown)}>
       <BulkBar view={view} picks={picks} rowCount={list.rows.length} />
+      {ordered !== null && <OrderNote order={inOrder} ordered={ordered} />}
       <List
         list={list}
         picks={picks.rows}
-        label="Runs one by one, newest first"
+        label={`Runs one by one, ${inOrder}`}
         noun="runs"
         idOf={idOf}
         rowClass={(row) => (placeOf(row) === undefined ? "" : "is-loud")}
         head={
           <>
             <span>Run</span>
-            <span>Key</span>
-            <span>Function</span>
-            <span>State, start and output</span>
+            {shown.map((name) => (
+              <span key={name} className={`of-${name}`}>
+                {columns[name].text}
+              </span>
+            ))}
+            <span className="cut">State, start and output</span>
           </>
         }
-        row={(row) => <RunRow row={row} place={placeOf(row)} />}
+        row={(row) => <RunRow row={row} place={placeOf(row)} shown={shown} />}
         keys={(focus) => [
           { keys: "d", words: "Next doubled", run: () => jump(1, focus) },
           { keys: "D", words: "Previous doubled", run: () => jump(-1, focus) },
@@ -79,9 +90,34 @@ export function RunList({ view, groups: { list } }: { readonly view: RunsView; r
   }
 }
 
-function RunRow({ row, place }: { readonly row: GroupItem; readonly place: Place | undefined }) {
+/** `narrow` leaves out the function: between a phone and a desk there is no room for it. */
+function widths(shown: readonly ColumnName[]): CSSProperties {
+  const grid = (names: readonly ColumnName[]) =>
+    ["150px", ...names.map((name) => columns[name].width), "minmax(130px, 1.4fr)"].join(" ");
+  return {
+    "--run-columns": grid(shown),
+    "--run-columns-narrow": grid(shown.filter((name) => name !== "fn")),
+  } as CSSProperties;
+}
+
+/** What an order is of, where it is not of all. */
+function OrderNote({ order, ordered: { count, since } }: { readonly order: string; readonly ordered: Ordered }) {
+  return (
+    <p className="quiet order-note" role="note">
+      {`${order[0]!.toUpperCase()}${order.slice(1)}`} among the newest {count.toLocaleString("en")} runs, those created
+      since <Time at={since} />. Older ones are not looked at: choose a shorter time or a function.
+    </p>
+  );
+}
+
+interface RunRowProps {
+  readonly row: GroupItem;
+  readonly place: Place | undefined;
+  readonly shown: readonly ColumnName[];
+}
+
+function RunRow({ row, place, shown }: RunRowProps) {
   const run = row.runs[0];
-  const { name, value } = labelParts(place?.group ?? row);
   if (run === undefined) return null;
   return (
     <>
@@ -101,17 +137,77 @@ function RunRow({ row, place }: { readonly row: GroupItem; readonly place: Place
           )}
         />
       </span>
-      <span className="key cut">
-        {name !== null && <span className="name">{visibleText(name)} </span>}
-        <bdi className="value mono">{visibleText(value)}</bdi>
-        {place !== undefined && (
-          <b className="doubled nth">
-            {place.number} of {place.of}
-          </b>
-        )}
-      </span>
-      <span className="fn cut">{functionLink(row.function)}</span>
+      {shown.map((name) => (
+        <Cell key={name} name={name} row={row} run={run} place={place} />
+      ))}
       <RunLine run={run} />
     </>
+  );
+}
+
+interface CellProps extends Omit<RunRowProps, "shown"> {
+  readonly name: ColumnName;
+  readonly run: GroupedRun;
+}
+
+function Cell({ name, row, run, place }: CellProps) {
+  switch (name) {
+    case "key":
+      return <KeyCell row={row} place={place} />;
+    case "fn":
+      return <span className="fn cut of-fn">{functionLink(row.function)}</span>;
+    case "event":
+      return (
+        <span className="cut of-event" data-name="Event">
+          <Link to="/events/$event" params={{ event: run.eventId }}>
+            <bdi>{visibleText(row.eventName ?? "event")}</bdi>
+          </Link>
+        </span>
+      );
+    case "took":
+      return (
+        <span className="of-took" data-name="Took">
+          <Took run={run} />
+        </span>
+      );
+    default: {
+      const at = name === "started" ? run.startedAt : run.endedAt;
+      return (
+        <span className={`of-${name}`} data-name={columns[name].text}>
+          {at === null ? <span className="faint">not yet</span> : <Time at={at} as="list" />}
+        </span>
+      );
+    }
+  }
+}
+
+/** How long it took, or has been at it so far. */
+function Took({ run: { startedAt, endedAt } }: { readonly run: GroupedRun }) {
+  const now = useNow();
+  if (startedAt === null) return <span className="faint">not begun</span>;
+  const words = durationWords((endedAt ?? Math.max(now, startedAt)) - startedAt);
+  return endedAt === null ? (
+    <span className="nowrap" title="So far: it has not ended">
+      {words}
+      <span aria-hidden="true">…</span>
+      <span className="spoken"> so far</span>
+    </span>
+  ) : (
+    <span className="nowrap">{words}</span>
+  );
+}
+
+function KeyCell({ row, place }: Omit<RunRowProps, "shown">) {
+  const { name, value } = labelParts(place?.group ?? row);
+  return (
+    <span className="key cut of-key">
+      {name !== null && <span className="name">{visibleText(name)} </span>}
+      <bdi className="value mono">{visibleText(value)}</bdi>
+      {place !== undefined && (
+        <b className="doubled nth">
+          {place.number} of {place.of}
+        </b>
+      )}
+    </span>
   );
 }

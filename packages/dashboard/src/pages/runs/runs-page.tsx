@@ -83,7 +83,13 @@ function Over({ view, groups }: { readonly view: RunsView; readonly groups: Grou
           </>
         )
       )}
-      <FilterBar view={view} totals={totals} range={range} mistake={groups?.mistake ?? null} />
+      <FilterBar
+        view={view}
+        totals={totals}
+        range={range}
+        mistake={groups?.mistake ?? null}
+        countedSince={groups?.matching?.since ?? null}
+      />
       {groups === null ? (
         view.group === "function" ? (
           <FunctionList view={view} />

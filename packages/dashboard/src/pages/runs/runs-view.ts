@@ -1,8 +1,10 @@
 // What the address says is to be seen. Typing in a filter replaces the entry in the history, choosing one adds an entry.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
+import { isRunOrder, type RunOrder } from "../../../../idem/src/server/api/run-orders.ts";
 import type { Query } from "../../api/client.ts";
 import type { Choice } from "../../parts/field.tsx";
+import { instantOf } from "../../parts/pin-time.ts";
 import { clockOf, dateOf, isSameDay } from "../../parts/time-words.ts";
 
 const useRunsSearch = () => useSearch({ from: "/runs" });
@@ -40,7 +42,8 @@ export function timesOf(
 export interface RunsView {
   readonly search: RunsSearch;
   readonly group: Group;
-  readonly order: "attention" | "newest";
+  /** As the grouping has it: what another grouping is ordered by does not count. */
+  readonly order: "attention" | "newest" | RunOrder;
   readonly since: string;
   /** Of which state the runs are; `show=failed` is one as well. */
   readonly state: RunsSearch["state"];
@@ -65,34 +68,23 @@ export function useRunsView(): RunsView {
   const clear = useCallback(
     () =>
       void navigate({
-        search: ({ group, order }) => ({
+        search: ({ group, order, cols }) => ({
           ...(group === undefined ? {} : { group }),
           ...(order === undefined ? {} : { order }),
+          ...(cols === undefined ? {} : { cols }),
         }),
         resetScroll: false,
       }),
     [navigate],
   );
   return useMemo(() => {
-    const {
-      group = "key",
-      order = "attention",
-      since = sinceUnlessTold,
-      until,
-      fn,
-      state,
-      key,
-      event,
-      q,
-      cel,
-      show,
-    } = search;
+    const { group = "key", since = sinceUnlessTold, until, fn, state, key, event, q, cel, show } = search;
     const ofState = state ?? (show === "failed" ? "failed" : undefined);
     const isNarrowed = [state, search.by, key, event, q, cel, show].some((each) => each !== undefined);
     return {
       search,
       group,
-      order,
+      order: orderOf(group, search.order),
       since,
       state: ofState,
       times: timesOf(ofState, search),
@@ -103,6 +95,11 @@ export function useRunsView(): RunsView {
       clear,
     };
   }, [search, change, clear]);
+}
+
+function orderOf(group: Group, order: RunsSearch["order"]): RunsView["order"] {
+  if (group === "none") return order !== undefined && isRunOrder(order) ? order : "newest";
+  return order === "newest" ? "newest" : "attention";
 }
 
 export const timeChoices: readonly Choice[] = [
@@ -141,9 +138,4 @@ export function rangeWords(
 export function inRange(words: string): string {
   if (words.startsWith("last ")) return `in the ${words}`;
   return words.startsWith("since ") ? words : `from ${words}`;
-}
-
-export function instantOf(text: string): number | null {
-  const ms = /^\d{10,13}$/.test(text) ? Number(text) : Date.parse(text);
-  return Number.isNaN(ms) ? null : ms;
 }

@@ -1,10 +1,19 @@
 // The list of groups, held still while somebody reads, with what may not wait beside it: the doubled ones.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
+import { isRunOrder } from "../../../../idem/src/server/api/run-orders.ts";
 import { useFollow } from "../../api/follow.ts";
 import { type KeysetList, useKeysetList } from "../../parts/keyset-list.ts";
 import { useChangedRows } from "./changed-rows.ts";
-import { fetchGroups, type GroupItem, type Matching, type Pinned, pageRows, type TotalsAnswer } from "./groups-data.ts";
+import {
+  fetchGroups,
+  type GroupItem,
+  type Matching,
+  type Ordered,
+  type Pinned,
+  pageRows,
+  type TotalsAnswer,
+} from "./groups-data.ts";
 import type { RunsView } from "./runs-view.ts";
 import { totalsKey } from "./use-totals.ts";
 
@@ -16,6 +25,8 @@ export interface Groups {
   readonly pinned: Pinned | null;
   /** How many runs of the state there are; null where nobody knows without looking at all of them. */
   readonly matching: Matching | null;
+  /** In an order by length or start: how many of the newest were put in order, where not all were. */
+  readonly ordered: Ordered | null;
   /** The numbers come with the rows: nothing narrows these that does not narrow those. */
   readonly hasTotals: boolean;
   /** The expression the rows are narrowed by. */
@@ -36,6 +47,7 @@ export function useGroups(view: RunsView): Groups {
   );
   const pinnedKey = [...queryKey, "pinned"];
   const matchingKey = [...queryKey, "matching"];
+  const orderedKey = [...queryKey, "ordered"];
   const hasTotals = group === "key" && !view.isNarrowed;
   const list = useKeysetList({
     key: queryKey,
@@ -43,16 +55,23 @@ export function useGroups(view: RunsView): Groups {
       const narrowed = { fn, state, ...times, key, event, q, cel, show };
       const asked = hasTotals && before === undefined ? { totals: "true" as const } : {};
       const params = { group, order, ...narrowed, ...asked, before, limit: pageRows };
-      const { groups, pinned, matching, totals, next } = await fetchGroups(params, signal);
+      const { groups, pinned, matching, ordered, totals, next } = await fetchGroups(params, signal);
       // They come with the first page, and with each look for newer ones: nothing else waits less.
       if (before === undefined) {
         queries.setQueryData<Pinned | null>(pinnedKey, pinned);
         queries.setQueryData<Matching | null>(matchingKey, matching);
+        queries.setQueryData<Ordered | null>(orderedKey, ordered);
       }
       if (totals !== null) queries.setQueryData<TotalsAnswer>(totalsKey(range), totals);
       return { rows: groups, next };
     },
     idOf,
+    isNewestFirst: !isRunOrder(order),
+  });
+  const { data: ordered = null } = useQuery<Ordered | null>({
+    queryKey: orderedKey,
+    queryFn: () => null,
+    enabled: false,
   });
   const { data: pinned = null } = useQuery<Pinned | null>({ queryKey: pinnedKey, queryFn: () => null, enabled: false });
   const { data: matching = null } = useQuery<Matching | null>({
@@ -61,7 +80,8 @@ export function useGroups(view: RunsView): Groups {
     enabled: false,
   });
   const rows = useChangedRows(list.rows, group === "none" ? "" : JSON.stringify(queryKey), list.rowsAbove);
-  return { list: { ...list, rows: group === "none" ? list.rows : rows }, pinned, matching, hasTotals, cel, mistake };
+  const shown = { ...list, rows: group === "none" ? list.rows : rows };
+  return { list: shown, pinned, matching, ordered, hasTotals, cel, mistake };
 }
 
 interface Readable {

@@ -12,9 +12,11 @@ import type { Work } from "../../model/turns.ts";
 import { isUlid } from "../../model/ulid.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { RunPayload, RunStart } from "../../store/counts.ts";
-import type { RunPageFilter, RunSummary } from "../../store/reads.ts";
+import type { RunPageFilter, RunSummary, StoreReads } from "../../store/reads.ts";
 import { examinedMax } from "../api/paging.ts";
+import type { RunOrder } from "../api/run-orders.ts";
 import { type Gathered, gatherGroups, payloadBytesMax } from "./gather-groups.ts";
+import { type LookedAt, type SortedPage, sortCursor, sortedRunPage } from "./sorted-runs.ts";
 import { isWithoutWorker, type JudgedGroup, judgeAll } from "./tell-group.ts";
 
 export interface GroupFilter {
@@ -37,6 +39,8 @@ export interface GroupFilter {
   readonly pinned: ReadonlySet<string>;
   /** Each run for itself. */
   readonly isFlat: boolean;
+  /** With `isFlat`: another order than newest first. */
+  readonly order?: RunOrder;
 }
 
 export interface GroupPage {
@@ -46,6 +50,8 @@ export interface GroupPage {
   readonly next: string | null;
   /** It ends where the work did. */
   readonly isPartial: boolean;
+  /** Of another order than newest first: how far back it goes; null where it is of all runs that fit. */
+  readonly lookedAt: LookedAt | null;
 }
 
 // How many runs one page may look at where rows are compared here: some 30 ms with their starts, more with payloads.
@@ -56,6 +62,8 @@ const chunkMax = 250;
 // Where most rows are passed over; their payloads, of two times 64 KB, are taken over from a store's thread in one go.
 const chunkCompared = 250;
 const chunkInside = 25;
+// In another order each look is at 50,000 runs: so few of them.
+const chunkSorted = 1_000;
 // Comparing a run with the others of its group, and a text with what a row shows.
 const rowCost = 25;
 // For each run that is looked inside, half of what a function's own filter may cost: others wait for the loop meanwhile.
@@ -106,16 +114,18 @@ export async function groupPage(
   const seen = new Map<string, JudgedGroup | null>(from?.told.map((id) => [id, null]));
   let before = from?.before;
   let lookedAt = 0;
+  let sorted: SortedPage | null = null;
+  const cursorOf = (run: RunSummary): string =>
+    filter.order === undefined ? run.id : sortCursor(run, filter.order, sorted!.asOf);
   while (found.size < filter.limit && lookedAt < bound) {
     const plain = needsStarts ? chunkCompared : Math.min(chunkMax, Math.max(chunkMin, filter.limit * 2));
-    const chunk = expression !== null ? chunkInside : plain;
+    const isSifted = needsStarts || expression !== null;
+    const chunk = filter.order !== undefined && isSifted ? chunkSorted : expression !== null ? chunkInside : plain;
     const limit = Math.min(chunk, bound - lookedAt);
     const ahead = filter.isFlat ? 0 : aheadRuns;
-    const page = await reads.runPage(env, {
-      ...asked,
-      limit: limit + ahead,
-      ...(before === undefined ? {} : { before }),
-    });
+    const range = { ...asked, limit: limit + ahead, ...(before === undefined ? {} : { before }) };
+    if (filter.order !== undefined) sorted = await sortedRunPage(reads, env, range, filter.order, now);
+    const page = sorted ?? (await reads.runPage(env, range));
     const rows = page.rows.slice(0, limit);
     lookedAt += rows.length;
     const ids = rows.map(({ id }) => id);
@@ -128,21 +138,21 @@ export async function groupPage(
     const groupOf = new Map(groups.flatMap((group) => group.runs.map((run) => [run.id, group] as const)));
     const [starts, payloads] = await Promise.all([
       needsStarts ? reads.runStarts(env, rows) : [],
-      expression === null ? [] : reads.runPayloads(env, ids, payloadBytesMax),
+      expression === null ? [] : payloadsOf(reads, env, ids),
     ]);
     const startOf = new Map(starts.map((start) => [start.runId, start]));
     const payloadOf = new Map(payloads.map((payload) => [payload.runId, payload]));
-    let last: string | null = null;
+    let last: RunSummary | null = null;
     for (const run of rows) {
       const turn = work.next();
       if (turn !== undefined) await turn;
-      last = run.id;
+      last = run;
       work.do(() => look(run, groupOf.get(run.id), startOf.get(run.id), payloadOf.get(run.id)));
       if (found.size === filter.limit || work.isSpent) break;
     }
-    const isWhole = last === (rows.at(-1)?.id ?? null);
-    const next = rows.length < page.rows.length ? rows.at(-1)!.id : page.next;
-    before = isWhole ? (next ?? undefined) : last!;
+    const isWhole = last === (rows.at(-1) ?? null);
+    const next = rows.length < page.rows.length ? cursorOf(rows.at(-1)!) : page.next;
+    before = isWhole ? (next ?? undefined) : cursorOf(last!);
     if (isWhole && next === null) return told(null);
     if (work.isSpent) break;
   }
@@ -150,7 +160,13 @@ export async function groupPage(
 
   function told(next: string | null): GroupPage {
     const isPartial = next !== null && found.size < filter.limit;
-    return { groups: [...found.values()], loud: [...loud.values()], next, isPartial };
+    return {
+      groups: [...found.values()],
+      loud: [...loud.values()],
+      next,
+      isPartial,
+      lookedAt: sorted?.lookedAt ?? null,
+    };
   }
 
   function look(
@@ -182,6 +198,13 @@ export async function groupPage(
     const others = [group.guess?.entity, ...group.runs.flatMap(({ id, eventId }) => [id, eventId])];
     return runHasText(filter.q, run, start, { fullName: (fn) => engine.registry.fullName(fn) }, others);
   }
+}
+
+async function payloadsOf(reads: StoreReads, env: string, ids: readonly string[]): Promise<readonly RunPayload[]> {
+  const read: RunPayload[] = [];
+  for (let from = 0; from < ids.length; from += chunkInside)
+    read.push(...(await reads.runPayloads(env, ids.slice(from, from + chunkInside), payloadBytesMax)));
+  return read;
 }
 
 // The run to go on before, and the guessed groups that were told and have older runs still to come.

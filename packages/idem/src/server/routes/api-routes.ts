@@ -61,6 +61,7 @@ import { sendEvents } from "./api/send-events.ts";
 import { sendSignal } from "./api/send-signal.ts";
 import { readSession, signIn, signOut } from "./api/session.ts";
 import { speakMcp } from "./api/speak-mcp.ts";
+import { listViews, putView, removeView } from "./api/views.ts";
 
 export const apiRoutes = [
   // -- apps
@@ -139,6 +140,10 @@ export const apiRoutes = [
   putChannel,
   removeChannel,
   testChannel,
+  // -- saved views
+  listViews,
+  putView,
+  removeView,
   // -- webhooks
   listWebhooks,
   addWebhook,

@@ -1,7 +1,10 @@
 // Lists for people: newest first, by time, without payloads, and never more work than was allowed.
 import { describe, expect, test } from "vitest";
+import type { Run } from "../../model/run.ts";
 import { makeUlid } from "../../model/ulid.ts";
+import type { NewPair } from "../ingest.ts";
 import type { Page } from "../reads.ts";
+import type { RunSort } from "../run-sort.ts";
 import { decidedPair, end, env, fn, newEvent, type OpenStore, openWorld, startPair, type World } from "./world.ts";
 
 const minute = 60_000;
@@ -148,6 +151,84 @@ export function pagesSuite(open: OpenStore): void {
         }),
       );
       expect(pages.flat().map(({ id }) => ids.indexOf(id))).toEqual([2, 0]);
+    });
+
+    test("events by what became of them, for any function and for one", async () => {
+      const world = await openWorld(open);
+      const names: Record<string, string> = {};
+      const came = async (name: string, pairs: NewPair[], over: object = {}) => {
+        const id = idAt(world.clock.wallMs());
+        names[id] = name;
+        await world.ingest([newEvent(id, over)], pairs);
+        world.clock.advance(minute);
+      };
+      const start = (over: object = {}) => startPair(idAt(world.clock.wallMs()), { leaseTo: "w1", ...over });
+      const other = { fn: "shop-other" };
+      await came("first", [start({ key: "1" })], { callerId: "o-1" });
+      await came("again", [start({ key: "1" })], { callerId: "o-1" });
+      await came("same key", [start({ key: "1" }), decidedPair(other)]);
+      await came("filtered", [decidedPair()]);
+      await came("half", [decidedPair(), start(other)]);
+      await came("unheard", []);
+      await came("paused", [decidedPair({ kind: "paused" }), decidedPair(other)]);
+      await came("missed", [decidedPair({ kind: "missed" })]);
+      const list = async (filter: object) =>
+        (await world.store.reads.eventPage(env, { ...bounds, ...filter })).rows.map(({ id }) => names[id]);
+      expect(await list({ outcome: "started" })).toEqual(["half", "first"]);
+      expect(await list({ outcome: "nothing" })).toEqual(["missed", "unheard", "filtered"]);
+      expect(await list({ outcome: "unheard" })).toEqual(["unheard"]);
+      expect(await list({ outcome: "duplicate" })).toEqual(["same key", "again"]);
+      expect(await list({ outcome: "filtered" })).toEqual(["paused", "half", "filtered", "same key"]);
+      expect(await list({ outcome: "paused" })).toEqual(["paused"]);
+      expect(await list({ outcome: "missed" })).toEqual(["missed"]);
+      expect(await list(other)).toEqual(["paused", "half", "same key"]);
+      expect(await list({ ...other, outcome: "started" })).toEqual(["half"]);
+      expect(await list({ ...other, outcome: "nothing" })).toEqual(["paused", "same key"]);
+      expect(await list({ fn, outcome: "nothing" })).toEqual(["missed", "half", "filtered"]);
+      expect(await list({ fn, outcome: "duplicate" })).toEqual(["same key", "again"]);
+      expect(await list({ fn, outcome: "unheard" })).toEqual([]);
+      const pages = await allPages((before?: string) =>
+        world.store.reads.eventPage(env, {
+          limit: 1,
+          examinedMax: 2,
+          outcome: "nothing",
+          ...(before === undefined ? {} : { before }),
+        }),
+      );
+      expect(pages.flat().map(({ id }) => names[id])).toEqual(["missed", "unheard", "filtered"]);
+    });
+
+    test("runs by how long they took and by when they began, as of one instant, page by page", async () => {
+      const world = await openWorld(open);
+      const ids = await startEvery(world, [{}, {}, { fn: "shop-other" }, { leaseTo: null }, {}]);
+      // A minute apart from each other: the first took 5, the third 4 and the fifth 3 minutes; the second is open, the fourth has not begun.
+      for (const i of [0, 2, 4]) {
+        await world.advance(ids[i]!, { next: end("completed") });
+        world.clock.advance(minute);
+      }
+      const asOf = world.clock.wallMs();
+      const list = async (sort: object, filter: object = {}) => {
+        const order = { by: "took", isDescending: true, asOf, ...sort } as RunSort;
+        const { rows, next } = await world.store.reads.runPage(env, { ...bounds, ...filter, sort: order });
+        return [...rows.map(({ id }) => ids.indexOf(id)), ...(next === null ? [] : [`before ${ids.indexOf(next)}`])];
+      };
+      expect(await list({})).toEqual([1, 0, 2, 4]);
+      expect(await list({ isDescending: false })).toEqual([4, 2, 0, 1]);
+      expect(await list({ by: "started" })).toEqual([4, 2, 1, 0]);
+      expect(await list({ by: "started", isDescending: false })).toEqual([0, 1, 2, 4]);
+      expect(await list({}, { fn })).toEqual([1, 0, 4]);
+      expect(await list({}, { state: "running" })).toEqual([1]);
+      expect(await list({}, { state: "completed", endedSince: asOf - 2 * minute })).toEqual([2, 4]);
+      expect(await list({}, { eventId: (await world.run(ids[1]!)).eventId })).toEqual([1]);
+      expect(await list({}, { limit: 2 })).toEqual([1, 0]);
+      expect(await list({}, { examinedMax: 3 })).toEqual([2, 4, "before 2"]);
+      const [first, second] = await Promise.all([0, 2].map((i) => world.run(ids[i]!)));
+      const took = ({ startedAt, endedAt, id }: Run) => ({ value: endedAt! - startedAt!, id });
+      expect(await list({ after: took(first!) })).toEqual([2, 4]);
+      expect(await list({ after: took(second!) })).toEqual([4]);
+      expect(await list({ after: took(second!), isDescending: false })).toEqual([0, 1]);
+      // As of an instant before anything ended, each has been at it since its start.
+      expect(await list({ asOf: first!.endedAt! - 1 })).toEqual([0, 1, 2, 4]);
     });
 
     test("decisions by kind, function and time, also where one event has several", async () => {

@@ -1,5 +1,5 @@
 // Lists for people, newest first. What no index would narrow counts as looked at here too, so that pages are cut as elsewhere.
-import { isPending } from "../../model/decision.ts";
+import { hasOutcome, isPending } from "../../model/decision.ts";
 import {
   type DecisionCursor,
   type EventSummary,
@@ -9,6 +9,7 @@ import {
   type RunSummary,
   type StoreReads,
 } from "../reads.ts";
+import { inSort } from "../run-sort.ts";
 import { showEvent, showRun } from "./show.ts";
 import type { Database } from "./tables.ts";
 
@@ -30,32 +31,38 @@ export function memoryPages(database: Database): Pages {
           const { result, ...run } = showRun(tables, row);
           return { ...run, preview: result?.slice(0, previewChars) ?? null };
         });
-      return cut(
+      const { sort } = filter;
+      const page = cut(
         newestFirst(rows, (run) => run.id, before),
-        filter,
+        sort === undefined ? filter : { ...filter, limit: Number.POSITIVE_INFINITY },
         {
           at: (run) => run.createdAt,
           fits: (run) => (state === undefined || run.state === state) && (key === undefined || run.key === key),
           cursor: (run) => run.id,
         },
       );
+      return sort === undefined ? page : { ...page, rows: inSort(page.rows, sort).slice(0, filter.limit) };
     },
 
     async eventPage(env, filter) {
-      const { name, before } = filter;
-      const rows = database
-        .env(env)
-        .events.all()
-        .map((row): EventSummary => {
-          const { data, extra: _, ...event } = showEvent(row);
-          return { ...event, dataBytes: Buffer.byteLength(data) };
-        });
+      const { name, fn, outcome, before } = filter;
+      const tables = database.env(env);
+      const isDecided = ({ id, firstEventId }: EventSummary): boolean => {
+        if (fn === undefined && outcome === undefined) return true;
+        const decisions = (tables.decisions.get(id) ?? []).filter((each) => fn === undefined || each.fn === fn);
+        if (fn !== undefined && decisions.length === 0) return false;
+        return outcome === undefined || hasOutcome(outcome, firstEventId !== null, decisions);
+      };
+      const rows = tables.events.all().map((row): EventSummary => {
+        const { data, extra: _, ...event } = showEvent(row);
+        return { ...event, dataBytes: Buffer.byteLength(data) };
+      });
       return cut(
         newestFirst(rows, (event) => event.id, before),
         filter,
         {
           at: (event) => event.receivedAt,
-          fits: (event) => name === undefined || event.name === name,
+          fits: (event) => (name === undefined || event.name === name) && isDecided(event),
           cursor: (event) => event.id,
         },
       );

@@ -1,10 +1,18 @@
 // The limits keep the planner from joining whole tables: it cannot know that a page is small (docs/reference/stores.md#plans).
 import { decisionColumns, jobOfRunColumns, openStateSql, pendingSql, summaryColumns } from "../rows.ts";
-import { decisionFits, runFits } from "../rules/page-reads.ts";
+import { decisionFits, runFits, sortBy, sortedFits } from "../rules/page-reads.ts";
 import type { Statements } from "../rules/statements.ts";
 
 const withJob = `left join lateral (select ${jobOfRunColumns} from jobs where env = r.env and id = r.id limit 1) j on true`;
 const fits = `${decisionFits} and (cast(:kinds as text[]) is null or d.kind = any(:kinds))`;
+
+// Ids first: what people see of 10,000 rows is a hundred.
+const sorted = (places: string) => `
+    select ${summaryColumns} from (
+      select r.env, r.id, ${sortBy} as place from ${places} and ${sortedFits}
+       order by 3 desc, 2 desc limit :limit) s
+      join lateral (select * from runs where env = s.env and id = s.id limit 1) r on true ${withJob}
+     order by s.place desc, s.id desc`;
 
 export const pages: Statements["pages"] = {
   runs: `
@@ -35,6 +43,15 @@ export const pages: Statements["pages"] = {
      where r.id < :before and ${runFits} and (cast(:open as integer) is null or r.ended_state is null)
        and (cast(:state as text) is null or r.ended_state is null and :state = ${openStateSql})
      order by r.id desc limit :limit`,
+  sortedRuns: sorted(`runs r where r.env = :env and r.id >= :floor and r.id < :before and ${runFits}`),
+  sortedRunsOfFunction: sorted(
+    `runs r where r.env = :env and r.fn = :fn and r.id >= :floor and r.id < :before and ${runFits}`,
+  ),
+  sortedOpenRuns: sorted(
+    `jobs j join lateral (select * from runs where env = j.env and id = j.id limit 1) r on true
+      where j.env = :env and j.kind = 'run' and j.id >= :floor and j.id < :before and ${runFits}
+        and (cast(:state as text) is null or :state = ${openStateSql})`,
+  ),
   decisions: `
     select ${decisionColumns} from decisions d
      where d.env = :env and (d.event_id, d.fn) >= (:floor, :floorFn) and (d.event_id, d.fn) < (:before, :beforeFn)

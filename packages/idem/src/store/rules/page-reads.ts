@@ -1,7 +1,7 @@
 // Lists for people: newest first, without payloads, from a store of any size. A range of time is a range of ids. What no index
 // narrows is compared row by row inside the database, between the cursor and the row that is as far behind it as may be looked
 // at. The two are asked one after the other: whatever is committed between them, each row before the cursor is looked at once.
-import type { Decision } from "../../model/decision.ts";
+import type { Decision, EventOutcome } from "../../model/decision.ts";
 import { isEnded } from "../../model/run.ts";
 import { afterAll, firstIdAt, lastIdBefore } from "../id-times.ts";
 import type {
@@ -14,7 +14,17 @@ import type {
   RunPageFilter,
   RunSummary,
 } from "../reads.ts";
-import { type DecisionRow, type EventRow, type RunRow, readDecision, readEvent, readRun } from "../rows.ts";
+import {
+  type DecisionRow,
+  type EventRow,
+  gatheredSql,
+  pendingSql,
+  type RunRow,
+  readDecision,
+  readEvent,
+  readRun,
+} from "../rows.ts";
+import { inSort, type RunSort } from "../run-sort.ts";
 import type { Database, Param } from "./database.ts";
 import type { Rule } from "./rule.ts";
 
@@ -26,6 +36,13 @@ export const runFits = `r.created_at >= :since and r.created_at < :until
      and (cast(:ended as text) is null or r.ended_state = :ended)
      and (cast(:endedSince as bigint) is null or r.ended_at >= :endedSince)
      and (cast(:endedUntil as bigint) is null or r.ended_at < :endedUntil)`;
+/** For `runs r`: the place of a run in the order that is asked for (`sortValue`), so that larger comes first. */
+export const sortBy = `cast(:sign as bigint) * (case when cast(:by as text) = 'started' then r.started_at
+     when r.ended_at is null or r.ended_at > cast(:asOf as bigint) then :asOf - r.started_at
+     else r.ended_at - r.started_at end)`;
+/** For `runs r`. */
+export const sortedFits = `r.started_at is not null
+     and (cast(:afterValue as bigint) is null or (${sortBy}, r.id) < (cast(:afterValue as bigint), :afterId))`;
 /** For `decisions d`. */
 export const decisionFits =
   "d.decided_at >= :since and d.decided_at < :until and (cast(:fn as text) is null or d.fn = :fn)";
@@ -34,13 +51,40 @@ const runsFloorSql = `
   select id from runs where env = :env and id >= :low and id < :before order by id desc limit 1 offset :skip`;
 const openRunsFloorSql = `
   select id from jobs where env = :env and id >= :low and id < :before order by id desc limit 1 offset :skip`;
-const eventsSql = `
+const eventsSql = (fits: string) => `
   select e.id, e.caller_id, e.name, octet_length(e.data) as data_bytes, e.ts, e.received_at, e.first_event_id,
          e.source_run_id
     from events e
    where e.env = :env and e.id >= :floor and e.id < :before
      and e.received_at >= :since and e.received_at < :until and (cast(:name as text) is null or e.name = :name)
+     and ${fits}
    order by e.id desc limit :limit`;
+/** For `events e`: the limit keeps PostgreSQL from reading all decisions at once. */
+const decided = (which: string) => `exists (
+       select 1 from decisions d
+        where d.env = e.env and d.event_id = e.id and (cast(:fn as text) is null or d.fn = :fn) and (${which})
+        limit 1 offset 0)`;
+const everyEventSql = eventsSql("true");
+const ofFunctionSql = eventsSql(decided("true"));
+const ofKind = (kind: string) => eventsSql(decided(`d.kind = '${kind}'`));
+/** As `hasOutcome` has them. */
+const outcomeSql: Readonly<Record<EventOutcome, string>> = {
+  started: eventsSql(decided(`d.kind = 'started' or d.kind in (${gatheredSql}) and d.run_id is not null`)),
+  nothing: eventsSql(`e.first_event_id is null and (cast(:fn as text) is null or ${decided("true")})
+     and not ${decided(`d.run_id is not null and d.kind <> 'singleton-skipped' or d.run_id is null and d.kind in (${pendingSql})`)}`),
+  unheard: eventsSql(`e.first_event_id is null and cast(:fn as text) is null and not ${decided("true")}`),
+  duplicate: eventsSql(`(cast(:fn as text) is null or ${decided("true")})
+     and (e.first_event_id is not null or ${decided("d.kind in ('duplicate-event', 'duplicate-key')")})`),
+  filtered: ofKind("filtered"),
+  debounced: ofKind("debounced"),
+  batched: ofKind("batched"),
+  "rate-limited": ofKind("rate-limited"),
+  "singleton-skipped": ofKind("singleton-skipped"),
+  paused: ofKind("paused"),
+  held: ofKind("held"),
+  dropped: ofKind("dropped"),
+  missed: ofKind("missed"),
+};
 const eventsFloorSql = `
   select id from events where env = :env and id >= :low and id < :before order by id desc limit 1 offset :skip`;
 const decisionsFloorSql = `
@@ -66,26 +110,45 @@ export function* runPage(db: Database, env: string, filter: RunPageFilter): Rule
     open: isOpen === undefined ? null : 1,
     event: eventId ?? null,
   };
-  const [sql, floorSql] =
+  const [sql, floorSql, sortedSql] =
     eventId !== undefined
-      ? [pages.runsOfEvent, null]
+      ? [pages.runsOfEvent, null, null]
       : isOpen === true || isOpenState
-        ? [pages.openRuns, openRunsFloorSql]
+        ? [pages.openRuns, openRunsFloorSql, pages.sortedOpenRuns]
         : fn !== undefined
-          ? [pages.runsOfFunction, pages.runsOfFunctionFloor]
-          : [pages.runs, runsFloorSql];
+          ? [pages.runsOfFunction, pages.runsOfFunctionFloor, pages.sortedRunsOfFunction]
+          : [pages.runs, runsFloorSql, pages.sortedRuns];
   // The runs of one event are few: all of them are looked at.
   const floor = floorSql === null ? null : yield* floorOf(db, floorSql, asked);
-  const rows = yield* db.find<RunRow>(sql, { ...asked, floor: floor ?? bounds.low });
-  return cut(rows.map(summaryOfRun), filter.limit, floor, (run) => run.id);
+  const found = { ...asked, floor: floor ?? bounds.low };
+  const { sort } = filter;
+  if (sort === undefined) {
+    const rows = yield* db.find<RunRow>(sql, found);
+    return cut(rows.map(summaryOfRun), filter.limit, floor, (run) => run.id);
+  }
+  const rows =
+    sortedSql === null
+      ? yield* db.find<RunRow>(sql, { ...found, limit: filter.examinedMax })
+      : yield* db.find<RunRow>(sortedSql, { ...found, ...sortParams(sort), limit: filter.limit });
+  const runs = rows.map(summaryOfRun);
+  return { rows: sortedSql === null ? inSort(runs, sort).slice(0, filter.limit) : runs, next: floor };
+}
+
+function sortParams({ by, isDescending, asOf, after }: RunSort): Named {
+  const sign = isDescending ? 1 : -1;
+  return { by, sign, asOf, afterValue: after === undefined ? null : after.value * sign, afterId: after?.id ?? "" };
 }
 
 export function* eventPage(db: Database, env: string, filter: EventPageFilter): Rule<Page<EventSummary, string>> {
   const bounds = boundsOf(filter);
-  const asked: Named = { ...bounds, env, before: boundOf(filter), name: filter.name ?? null };
+  const { name, fn, outcome } = filter;
+  const asked: Named = { ...bounds, env, before: boundOf(filter), name: name ?? null };
   const floor = yield* floorOf(db, eventsFloorSql, asked);
-  const rows = yield* db.find<EventRow & { data_bytes: number }>(eventsSql, {
+  const isDecided = fn !== undefined || outcome !== undefined;
+  const sql = outcome !== undefined ? outcomeSql[outcome] : isDecided ? ofFunctionSql : everyEventSql;
+  const rows = yield* db.find<EventRow & { data_bytes: number }>(sql, {
     ...asked,
+    ...(isDecided ? { fn: fn ?? null } : {}),
     floor: floor ?? bounds.low,
   });
   return cut(rows.map(summaryOfEvent), filter.limit, floor, (event) => event.id);

@@ -71,6 +71,9 @@ export interface Statements {
     readonly runsOfFunctionFloor: string;
     readonly openRuns: string;
     readonly runsOfEvent: string;
+    readonly sortedRuns: string;
+    readonly sortedRunsOfFunction: string;
+    readonly sortedOpenRuns: string;
     readonly decisions: string;
     readonly pending: string;
     readonly oldestPending: string;

@@ -1,19 +1,11 @@
 // What bulk work is asked to be about: the rows that were ticked, or the filter of the page with its time pinned.
 import type { Body } from "../../../api/client.ts";
+import { pinned } from "../../../parts/pin-time.ts";
 import type { GroupItem } from "../groups-data.ts";
-import { instantOf, type RunsView } from "../runs-view.ts";
+import type { RunsView } from "../runs-view.ts";
 
 export type BulkBody = Body<"POST /api/bulk">;
 export type BulkFilter = BulkBody["filter"];
-
-const unitMs: Readonly<Record<string, number>> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 };
-
-/** "1h" means the hour before now; what is chosen by hand is an instant already. */
-function pinned(text: string, now: number): string {
-  const ago = /^(\d+)([smhdw])$/.exec(text);
-  const at = ago === null ? instantOf(text) : now - Number(ago[1]) * unitMs[ago[2]!]!;
-  return at === null ? text : new Date(at).toISOString();
-}
 
 /** Null where the list is narrowed by something that bulk work cannot ask for. */
 export function filterOfView({ search, times }: Pick<RunsView, "search" | "times">, now: number): BulkFilter | null {
@@ -32,6 +24,18 @@ export function filterOfView({ search, times }: Pick<RunsView, "search" | "times
       : // Left as it was chosen: a length of time begins where the list counts it from.
         { endedSince: times.endedSince, endedUntil: endOf(times.endedUntil, now) }),
   };
+}
+
+/** For a link: the time of the list as instants. A length of time by ends is counted from a full hour or minute, as the list says. */
+export function pinnedTimes(
+  { times }: Pick<RunsView, "times">,
+  countedSince: number | null,
+  now: number,
+): { readonly since?: string; readonly until?: string } {
+  const since = times.endedSince ?? times.since;
+  if (since === undefined) return {};
+  const from = times.endedSince !== undefined && countedSince !== null ? new Date(countedSince).toISOString() : null;
+  return { since: from ?? pinned(since, now), until: endOf(times.endedUntil ?? times.until, now) };
 }
 
 const endOf = (until: string | undefined, now: number): string =>

@@ -56,6 +56,25 @@ describe.each(stores)("events over /api on %s", (store) => {
     expect((await world.ask(listEvents)).body.events[0]).not.toHaveProperty("decisions");
   });
 
+  test("events are found by what became of them, for any function or for one", async () => {
+    const world = await shop(store);
+    await world.send({ name: "order/paid", id: "o-1", data: { order: 1 } });
+    await world.send({ name: "order/paid", id: "o-2", data: { order: 1 } });
+    await world.send({ name: "other", id: "o-3", data: {} });
+    const list = async (query: Record<string, string>) =>
+      (await world.ask(listEvents, { query })).body.events.map(({ id }: any) => id);
+    expect(await list({ outcome: "nothing" })).toEqual(["o-3"]);
+    expect(await list({ outcome: "unheard" })).toEqual(["o-3"]);
+    expect(await list({ outcome: "duplicate" })).toEqual(["o-2"]);
+    expect(await list({ outcome: "started" })).toEqual(["o-2", "o-1"]);
+    expect(await list({ outcome: "started", fn: "shop-charge" })).toEqual(["o-1"]);
+    expect(await list({ fn: "shop-mail" })).toEqual(["o-2", "o-1"]);
+    expect(await world.ask(listEvents, { query: { outcome: "lost" } })).toMatchObject({
+      status: 400,
+      body: { code: "REQUEST_INVALID" },
+    });
+  });
+
   test("an event is read by either id, with decisions, runs and what came again", async () => {
     const world = await shop(store);
     const { eventId, runId } = await world.send({ name: "order/paid", id: "o-1", data: { order: 1 } });

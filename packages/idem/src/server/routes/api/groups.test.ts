@@ -449,4 +449,40 @@ describe.each(everyStore)("groups over %s", (kind) => {
     expect(day["shop-fragile"]).toMatchObject({ first: 1, failed: 1 });
     expect(day["shop-draft"]).toMatchObject({ asked: 0, p95Ms: null, lastRunAt: null });
   });
+
+  test("runs one by one are listed by how long they took and by when they began, over pages and under a filter", async () => {
+    const world = await open(kind);
+    await world.start({
+      nap: { on: "nap", run: async ({ event, step }) => step.sleep("nap", `${event.data.minutes}m`) },
+    });
+    for (const minutes of [3, 9, 1, 5, 500]) {
+      await world.send({ name: "nap", data: { minutes } });
+      await world.advance(1_000);
+    }
+    for (let passed = 0; passed < 12; passed++) await world.advance(60_000);
+    const took = ({ runs: [run] }: any) => Math.round(((run.endedAt ?? world.engine.now()) - run.startedAt) / 60_000);
+    const list = async (query: Record<string, string | number>) => {
+      const all: number[] = [];
+      let before: string | undefined;
+      for (;;) {
+        const cursor = before === undefined ? {} : { before };
+        const page = await groups(world, { group: "none", limit: 2, ...query, ...cursor });
+        expect(page.ordered).toBeNull();
+        all.push(...page.groups.map(took));
+        if (page.next === null) return all;
+        before = page.next;
+      }
+    };
+    expect(await list({ order: "longest" })).toEqual([12, 9, 5, 3, 1]);
+    expect(await list({ order: "shortest" })).toEqual([1, 3, 5, 9, 12]);
+    expect(await list({ order: "started-last" })).toEqual([12, 5, 1, 9, 3]);
+    expect(await list({ order: "started-first" })).toEqual([3, 9, 1, 5, 12]);
+    expect(await list({ order: "longest", state: "completed" })).toEqual([9, 5, 3, 1]);
+    expect(await list({ order: "longest", cel: "event.data.minutes < 6" })).toEqual([5, 3, 1]);
+    expect(await list({ order: "longest", fn: "shop-nap", q: "nap" })).toEqual([12, 9, 5, 3, 1]);
+    const refused = { status: 400, body: { code: "REQUEST_INVALID" } };
+    expect(await world.ask(listGroups, { query: { order: "longest" } })).toMatchObject(refused);
+    const spoilt = { group: "none", order: "longest", before: "x.y" };
+    expect(await world.ask(listGroups, { query: spoilt })).toMatchObject(refused);
+  });
 });

@@ -1,13 +1,17 @@
 // GET /api/events: what arrived, newest first, without payloads.
 import { z } from "zod";
+import { eventOutcomes } from "../../../model/decision.ts";
 import type { StoreReads } from "../../../store/reads.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { type DecisionItem, decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
 import { type EventItem, eventItem, eventItemOf } from "../../api/event-shape.ts";
-import { boundsOf, nextField, pageFields } from "../../api/paging.ts";
+import { boundsOf, examinedMax, nextField, pageFields } from "../../api/paging.ts";
 
 // Each is a look into an index; so many at once fill the way to a database without standing in everybody's line.
 const decidedAtOnce = 25;
+
+// Each is looked up in what was decided; a fifth of what a page may look at without that.
+const decidedExaminedMax = examinedMax / 5;
 
 const listedEvent = eventItem.extend({
   decisions: z.array(decisionItem).optional().describe("Where they were asked for"),
@@ -20,14 +24,24 @@ export const listEvents = apiRoute({
   tag: "events",
   query: {
     name: z.string().min(1).max(256).optional().describe("Exactly this name"),
+    fn: z.string().min(1).max(256).optional().describe("Something was decided for this function"),
+    outcome: z
+      .enum(eventOutcomes)
+      .optional()
+      .describe(
+        "What became of it, for any function or for `fn`. `nothing`: no run answers for it and none is to come; `unheard`: no function listens",
+      ),
     decisions: z.literal("true").optional().describe("With what was decided for each"),
     ...pageFields,
   },
   answer: z.object({ events: z.array(listedEvent), next: nextField }),
   handle: async ({ query, engine, env, now }) => {
-    const { name, before } = query;
+    const { name, fn, outcome, before } = query;
     const { rows, next } = await engine.store.reads.eventPage(env, {
       ...boundsOf(query, now),
+      ...(fn === undefined && outcome === undefined ? {} : { examinedMax: decidedExaminedMax }),
+      ...(fn === undefined ? {} : { fn }),
+      ...(outcome === undefined ? {} : { outcome }),
       ...(name === undefined ? {} : { name }),
       ...(before === undefined ? {} : { before }),
     });

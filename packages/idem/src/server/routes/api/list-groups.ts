@@ -9,12 +9,14 @@ import { eventGroup, eventGroups } from "../../api/event-groups.ts";
 import { functionGroup, functionGroups } from "../../api/function-groups.ts";
 import { groupItem } from "../../api/group-shape.ts";
 import { beforeField, boundsOf, nextField, pageWork, partialField } from "../../api/paging.ts";
+import { isRunOrder, runOrders } from "../../api/run-orders.ts";
 import { tellTotals, totalsItem, totalsRange } from "../../api/totals-shape.ts";
 import { endedRange } from "../../groups/ends.ts";
 import { type GroupReading, gatherGroups } from "../../groups/gather-groups.ts";
 import { type GroupFilter, groupPage } from "../../groups/group-page.ts";
 import { loudCount, loudGroups, loudIds, newestOf, type SlippedRuns, withSeen } from "../../groups/loud-groups.ts";
 import { matchingRuns } from "../../groups/matching-runs.ts";
+import { sortedMax } from "../../groups/sorted-runs.ts";
 import { slippedNow, slippedSoFar, tallyOf, withLoud, withUncounted } from "../../groups/tally.ts";
 import { type JudgedGroup, judgeAll, tellGroups } from "../../groups/tell-group.ts";
 import { instantText } from "../../read-input.ts";
@@ -31,9 +33,12 @@ export const listGroups = apiRoute({
   query: {
     group: z.enum(["key", "function", "event", "none"]).default("key"),
     order: z
-      .enum(["attention", "newest"])
+      .enum(["attention", "newest", ...runOrders])
       .default("attention")
-      .describe("`attention`: groups in which something slipped through come apart, in `pinned`"),
+      .describe(
+        "`attention`: groups in which something slipped through come apart, in `pinned`. By length and by start: with `group=none`; " +
+          "open runs as long as they are at it, those that have not begun are left out",
+      ),
     fn: z.string().min(1).max(256).optional(),
     state: z.enum(runStates).optional(),
     key: z.string().min(1).max(2_048).optional().describe('With fn: runs of this key, such as 7 or "7"'),
@@ -76,6 +81,12 @@ export const listGroups = apiRoute({
       .describe(
         "How many runs fit the filter, on the first page of one by state; null where that is not known exactly",
       ),
+    ordered: z
+      .object({ count: z.number().int(), since: z.number().int().describe("When the oldest of them was created") })
+      .nullable()
+      .describe(
+        `In an order by length or start: only the newest ${sortedMax.toLocaleString("en")} runs were put in order, not all that fit; null where all were`,
+      ),
     totals: totalsItem.nullable().describe("As /api/totals; where `totals` asks for them"),
     next: nextField,
     isPartial: partialField,
@@ -91,8 +102,11 @@ export const listGroups = apiRoute({
     }
     const nothing = {
       ...{ groups: [], functions: [], events: [], pinned: null, totals: null },
-      ...{ matching: null, next: null, isPartial: false },
+      ...{ matching: null, next: null, isPartial: false, ordered: null },
     };
+    if (isRunOrder(order) && group !== "none") {
+      throw errors.REQUEST_INVALID({ why: `query parameter "order": ${order} is an order of runs; give "group=none"` });
+    }
     const ended = await endedRange(reads, env, query, now);
     const { since, until } = boundsOf(query, now);
     const range = {
@@ -151,13 +165,15 @@ export const listGroups = apiRoute({
       limit,
       pinned: isPinned ? loudIds(known!) : new Set(),
       isFlat: group === "none",
+      ...(isRunOrder(order) ? { order } : {}),
     };
     const page = await groupPage(engine, functions, filter, now, work);
     const seen = tally === null ? null : withLoud(tally, page.loud);
     const totals = seen === null ? null : tellTotals(seen, now);
-    const { next, isPartial } = page;
+    const { next, isPartial, lookedAt: ordered } = page;
     if (!isPinned || before !== undefined) {
-      return { ...nothing, matching, groups: await tellGroups(page.groups, telling), totals, next, isPartial };
+      const groups = await tellGroups(page.groups, telling);
+      return { ...nothing, matching, groups, totals, next, isPartial, ordered };
     }
     const slipped = seen?.slipped ?? withSeen(known!, page.loud, asked);
     const pins = await pinsOf(slipped, page.loud, reading);

@@ -17,6 +17,7 @@ const carried: Record<keyof StoreWrites, true> = {
   rerun: true,
   unpark: true,
   annotate: true,
+  publish: true,
   claim: true,
   extend: true,
   amend: true,

@@ -64,7 +64,7 @@ export class Neighbours {
     if (hint.kind === "queued") onQueued();
     // Also under another worker's name: then the run was taken from this process, which finds out.
     else if (hint.kind === "collect") atWorkOn(hint.runId)?.poke();
-    else void this.look();
+    else if (hint.kind === "registered") void this.look();
   }
 
   /** Whether functions changed; asked for by many at once, it is looked once more after the look under way. */

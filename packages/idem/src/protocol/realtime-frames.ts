@@ -83,5 +83,19 @@ export function publishedJson(text: string): string {
   }
 }
 
+/** A frame with the place after which its reader goes on when it comes back. SDKs pass the field over. */
+export const withPlace = (frameJson: string, place: string): string => `${frameJson.slice(0, -1)},"place":"${place}"}`;
+
+/** Said first. */
+export const subscribedFrame = (place: string): string => JSON.stringify({ kind: "sub", place });
+
+/** What was published after one place up to another is gone. SDKs pass a kind over that they do not know. */
+export const gapFrame = (channel: string, after: number, upTo: number, place: string): string =>
+  JSON.stringify({ kind: "gap", channel, data: { after, up_to: upTo }, place });
+
 /** One frame as a server-sent event. */
-export const asServerSentEvent = (frameJson: string): string => `data: ${frameJson}\n\n`;
+export const asServerSentEvent = (frameJson: string, place?: string): string =>
+  `data: ${frameJson}\n${place === undefined ? "" : `id: ${place}\n`}\n`;
+
+/** An event that an app wrote, with an id of ours: of several the last one counts. */
+export const withEventId = (event: string, place: string): string => `${event.slice(0, -1)}id: ${place}\n\n`;

@@ -211,6 +211,8 @@ class NodeListener implements Listener {
   private upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (socket.destroyed) return;
     const headers = incoming.headers as NodeRequest["headers"];
+    const refuse = (error: unknown): void =>
+      refuseSocket(socket, error instanceof IdemError ? error : unexpected(error, incoming, null, this.world));
     try {
       if (this.traffic.isStopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
       if (headers.upgrade?.toLowerCase() !== "websocket") {
@@ -225,9 +227,9 @@ class NodeListener implements Listener {
       const caller = { params: {}, headers, query: new URLSearchParams(search) };
       const env = admitCaller(route.access, caller, this.world.credentials);
       this.countSocket(route, socket);
-      route.upgrade(incoming, socket, head, env, this.world);
+      route.upgrade(incoming, socket, head, env, this.world)?.catch(refuse);
     } catch (error) {
-      refuseSocket(socket, error instanceof IdemError ? error : unexpected(error, incoming, null, this.world));
+      refuse(error);
     }
   }
 

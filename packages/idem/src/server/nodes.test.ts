@@ -5,7 +5,9 @@ import { type AddressInfo, connect } from "node:net";
 import { Inngest } from "inngest";
 import { createDefer } from "inngest/experimental";
 import { serve } from "inngest/node";
+import { subscribe } from "inngest/realtime";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { runsApi } from "../sdk/reads-api.ts";
 import { held } from "../testing/one-run.suite.ts";
@@ -140,6 +142,22 @@ describe("environments", () => {
     expect(await engine.ends.wait(run!.id)).toMatchObject({ state: "completed" });
     expect([...other.world.engines.keys()].sort()).toEqual(["default", "staging"]);
   });
+});
+
+// ------------------------------------------------------------------------------------------------ realtime
+
+test("a subscriber of the SDK at one node hears what the SDK publishes through the others", async () => {
+  globalThis.WebSocket ??= WebSocket as unknown as typeof globalThis.WebSocket;
+  const start = cluster();
+  const nodes = [await start(), await start({ role: "api" })];
+  const clients = nodes.map(({ origin }) => new Inngest({ id: "shop", isDev: true, baseUrl: origin, logger: quiet }));
+  const topics = { channel: "chat", topics: ["words"] };
+  const stream = await subscribe({ app: clients[0]!, ...topics });
+  onTestFinished(() => stream.close());
+  for (const n of [0, 1, 2, 3]) await clients[n % 2]!["inngestApi"].publish(topics, n);
+  const heard: unknown[] = [];
+  for await (const message of stream) if (heard.push(message.data) === 4) break;
+  expect(heard).toEqual([0, 1, 2, 3]);
 });
 
 // ------------------------------------------------------------------------------------------------ durable endpoints

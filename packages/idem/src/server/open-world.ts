@@ -5,6 +5,7 @@ import type { Telling } from "../engine/telling.ts";
 import { errors } from "../model/errors.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { Turns } from "../model/turns.ts";
+import { UlidSource } from "../model/ulid.ts";
 import { processName } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -24,6 +25,8 @@ import type { Metrics } from "./metrics.ts";
 import { type OpenedApps, openApps } from "./open-apps.ts";
 import { People } from "./people/people.ts";
 import { Channels } from "./realtime/channels.ts";
+import { FollowChannels } from "./realtime/follow-channels.ts";
+import { PublishQueue } from "./realtime/publish-queue.ts";
 import { Tokens } from "./tokens.ts";
 import { DeliveryNotes } from "./webhooks/delivery-notes.ts";
 import type { ServerSettings, World } from "./world.ts";
@@ -56,6 +59,13 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
   const counting: CountKeeper[] = [];
   const entrance = new Entrance(() => platform.monoMs(), serverLimits.giveWayMs);
   const turns = new Turns((run) => platform.soon(run), entrance.givingWay());
+  const ids = new UlidSource(
+    () => platform.wallMs(),
+    (count) => platform.randomBytes(count),
+  );
+  const follow = new FollowChannels({ store, platform, logger });
+  const queue = new PublishQueue({ store, ids, onPublished: (...said) => follow.published(...said) });
+  const channels = new Channels({ platform, follow, queue });
   let origin = "";
   let isStopping = false;
 
@@ -149,7 +159,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     tokens: new Tokens(credentials, platform),
     metrics,
     live,
-    channels: new Channels(platform),
+    channels,
     deliveries: new DeliveryNotes(platform.wallMs()),
     connect: new ConnectGateway({ platform, logger, onWorkers: followWorkers, isElsewhere }),
     get apps() {
@@ -182,6 +192,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
       const late = [...engines.values()].slice(known.length);
       await Promise.all(late.map((engine) => engine.stop(graceMs)));
       parts.apps.close();
+      follow.close();
     },
   };
 }

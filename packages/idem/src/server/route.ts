@@ -79,7 +79,7 @@ export interface SocketRoute {
   readonly path: string;
   readonly access: Access;
   /** What it throws is answered, and the line is closed. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, env: string, world: World): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, env: string, world: World): void | Promise<void>;
   /** The server stops: says goodbye to its sockets. What is still open after the grace is cut. */
   close?(world: World): Promise<void>;
 }

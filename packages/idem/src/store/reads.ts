@@ -6,6 +6,7 @@ import type { Event } from "../model/event.ts";
 import type { Run, RunState } from "../model/run.ts";
 import type { Alert, AlertFilter, AlertPair, ArrivalFilter, Arrivals, RadarPosition } from "./alerts.ts";
 import type { AuditFilter, AuditRow } from "./audit.ts";
+import type { ChannelRow, MessagePage, PageRoom } from "./channels.ts";
 import type {
   CountFilter,
   GroupRun,
@@ -87,6 +88,10 @@ export interface StoreReads {
   runMemo(env: string, runId: string): Promise<RunMemo | null>;
   /** By step and kind, the run's own first. */
   metadata(env: string, runId: string): Promise<readonly Metadata[]>;
+  /** Of these channels, those that are known; in no order. */
+  channels(env: string, channels: readonly string[]): Promise<readonly ChannelRow[]>;
+  /** What a channel has after a place, in the order of places; null for one that nobody knows. */
+  messages(env: string, channel: string, after: number, room: PageRoom): Promise<MessagePage | null>;
   event(env: string, eventId: string): Promise<Event | null>;
   /** The newest event that carried this caller's id and was not a duplicate, as far as a claim remembers it. */
   eventByCallerId(env: string, callerId: string, scope?: EventIdScope): Promise<Event | null>;

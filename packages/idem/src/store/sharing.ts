@@ -15,7 +15,9 @@ export type StoreHint =
   /** There is news for a run that this worker holds: an outcome, or its end. */
   | { readonly env: string; readonly kind: "collect"; readonly runId: string; readonly worker: string }
   /** Functions were registered, paused or resumed. */
-  | { readonly env: string; readonly kind: "registered" };
+  | { readonly env: string; readonly kind: "registered" }
+  /** Something was left in a channel. */
+  | { readonly env: string; readonly kind: "published"; readonly channel: string };
 
 export interface StoreSharing {
   /** How long a process may wait before it looks again; at most a second is waited. */

@@ -12,6 +12,7 @@ import type { Outcome } from "../model/step.ts";
 import type { AdvanceAnswer, AdvanceInput } from "./advance.ts";
 import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "./alerts.ts";
 import type { AuditAnswer, Audited, AuditInput } from "./audit.ts";
+import type { Published, PublishInput } from "./channels.ts";
 import type {
   AmendAnswer,
   AmendInput,
@@ -65,6 +66,7 @@ const writes: Readonly<Record<keyof StoreWrites, true>> = {
   lease: true,
   advance: true,
   annotate: true,
+  publish: true,
   heartbeat: true,
   handBack: true,
   sweep: true,
@@ -149,6 +151,12 @@ export interface Store {
    * Repeat: the same changes nothing.
    */
   annotate(input: AnnotateInput): Promise<AnnotateAnswer>;
+
+  /**
+   * Leaves messages in a channel, for whoever reads it. Promise: all of them or none, at the next places, in the order of commits; what the
+   * bounds of a channel leave no room for goes, the oldest first. Repeat: the same places, as long as the messages are kept.
+   */
+  publish(input: PublishInput): Promise<Published>;
 
   /** Promise: one fresh answer per window; an expired lease inside the window is taken over with a higher fence. */
   claim(input: ClaimInput): Promise<ClaimAnswer>;

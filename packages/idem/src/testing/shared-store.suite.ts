@@ -40,6 +40,7 @@ const writes = [
   "rerun",
   "unpark",
   "annotate",
+  "publish",
   "claim",
   "extend",
   "amend",
@@ -128,6 +129,8 @@ function hintsOf(name: string, input: readonly unknown[], answer: unknown): Stor
   if (name === "cancel" && (answer as { kind: string }).kind === "cancelled") {
     hinted.push({ env: of, kind: "collect", runId: (input[0] as { runId: string }).runId, worker: "" });
   }
+  if (name === "publish")
+    hinted.push({ env: of, kind: "published", channel: (input[0] as { channel: string }).channel });
   if (said.changed === true) hinted.push({ env: of, kind: "registered" });
   return hinted;
 }

@@ -11,7 +11,7 @@ import { type CountKeeper, keepCounts } from "../keep-counts.ts";
 import { LiveDigests, liveObserver } from "../live/live-digests.ts";
 import { type OpenedApps, openApps } from "../open-apps.ts";
 import { People } from "../people/people.ts";
-import { Channels } from "../realtime/channels.ts";
+import type { Channels } from "../realtime/channels.ts";
 import { completeSettings } from "../settings.ts";
 import { Tokens } from "../tokens.ts";
 import { DeliveryNotes } from "../webhooks/delivery-notes.ts";
@@ -75,7 +75,9 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
     people: new People({ settings, platform, engine: () => engineOf(env) }),
     tokens: new Tokens(credentials, platform),
     live,
-    channels: new Channels(platform),
+    get channels(): Channels {
+      throw errors.SERVER_ONLY({ method: "GET", path: "/v1/realtime" });
+    },
     deliveries: new DeliveryNotes(platform.wallMs()),
     connect: new ConnectGateway({ platform, logger, onWorkers: () => {}, isElsewhere: async () => false }),
     get apps() {

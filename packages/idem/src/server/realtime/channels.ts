@@ -1,46 +1,68 @@
-// Who listens to which channel, in this process. Nothing is kept: what is published reaches whoever is connected at that
-// moment, at most once. A subscriber that cannot keep up is dropped with a reason, so that it knows it missed something;
-// the others and the publisher do not wait for it.
+// Who listens to which channel, in this process. What is published is kept in the store for a while (store/channels.ts) and read from there, so
+// it reaches subscribers of every node, each message once and in order. One that cannot keep up is left where it is and reads on when
+// it can; what is gone by then it is told of. The others and the publisher do not wait for it.
 import { errors } from "../../model/errors.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
-import type { ChannelTopic } from "../../protocol/realtime-frames.ts";
+import { type ChannelTopic, gapFrame, withPlace } from "../../protocol/realtime-frames.ts";
+import type { Message, NewMessage } from "../../store/channels.ts";
+import type { FollowChannels, Following, Gap, Start } from "./follow-channels.ts";
 import { realtimeLimits } from "./limits.ts";
+import { placesFrom, placeText } from "./place.ts";
+import type { PublishQueue } from "./publish-queue.ts";
 
 /** The way out to one subscriber. */
 export interface Line {
+  /** Said first: where it begins to hear. */
+  began(place: string): void;
   /** `sent` is called once the bytes are no longer held here. */
-  frame(bytes: Buffer, sent: () => void): void;
-  /** Server-sent events as an app wrote them; absent where only frames are spoken. */
-  events?(bytes: Buffer, sent: () => void): void;
+  frame(bytes: Buffer, place: string, sent: () => void): void;
+  /** A server-sent event as an app wrote it; absent where only frames are spoken. */
+  event?(text: string, place: string, sent: () => void): void;
   /** False when the last ping was not answered. */
   ping(): boolean;
   /** Tells the subscriber why, then lets it go; resolves once it is gone. */
   close(reason: string): Promise<void>;
 }
 
+export interface Subscription {
+  /** Ending it twice is the same as once. */
+  stop(): void;
+  /** Resolves once everything that is published by now was handed over, or it has ended. */
+  caughtUp(): Promise<void>;
+}
+
 interface Subscriber {
   readonly env: string;
   readonly topics: ReadonlyMap<string, ReadonlySet<string>>;
   readonly line: Line;
+  /** In the order of its channels, as its places are written. */
+  readonly following: Following[];
   waitingBytes: number;
 }
 
 type Limits = { readonly [K in keyof typeof realtimeLimits]: number };
 
+export interface ChannelsOptions {
+  readonly platform: Pick<Platform, "timer">;
+  readonly follow: FollowChannels;
+  readonly queue: PublishQueue;
+  readonly limits?: Pick<Limits, "subscribersMax" | "waitingBytesMax" | "waitingBytesTotalMax" | "pingMs">;
+}
+
 export class Channels {
   private readonly subscribers = new Set<Subscriber>();
-  private readonly byChannel = new Map<string, Set<Subscriber>>();
+  private readonly limits: NonNullable<ChannelsOptions["limits"]>;
+  /** Asked for and not there yet. */
+  private comingCount = 0;
   private waitingBytes = 0;
   private pings: Timer | null = null;
   private isClosed = false;
+  /** One message is the same bytes for all who hear its channel alone. */
+  private readonly written = new WeakMap<Message, Buffer>();
 
-  constructor(
-    private readonly platform: Pick<Platform, "timer">,
-    private readonly limits: Pick<
-      Limits,
-      "subscribersMax" | "waitingBytesMax" | "waitingBytesTotalMax" | "pingMs"
-    > = realtimeLimits,
-  ) {}
+  constructor(private readonly options: ChannelsOptions) {
+    this.limits = options.limits ?? realtimeLimits;
+  }
 
   get count(): number {
     return this.subscribers.size;
@@ -50,49 +72,93 @@ export class Channels {
   checkRoom(): void {
     if (this.isClosed) throw errors.SERVER_BUSY({ why: "it is stopping" });
     const { subscribersMax } = this.limits;
-    if (this.subscribers.size >= subscribersMax) {
+    if (this.subscribers.size + this.comingCount >= subscribersMax) {
       throw errors.SERVER_BUSY({ why: `${subscribersMax} subscribers are connected` });
     }
   }
 
-  /** The answer ends the subscription; ending it twice is the same as once. */
-  subscribe(env: string, topics: readonly ChannelTopic[], line: Line): () => void {
+  /**
+   * Where a subscriber of these topics begins: after the place it comes back with, or with what is published from now on. What is answered
+   * makes it one.
+   */
+  async prepare(
+    env: string,
+    topics: readonly ChannelTopic[],
+    from: string | null,
+  ): Promise<(line: Line) => Subscription> {
     this.checkRoom();
     const byChannel = new Map<string, Set<string>>();
     for (const { channel, topic } of topics) {
       const known = byChannel.get(channel) ?? new Set();
       byChannel.set(channel, known.add(topic));
     }
-    const subscriber: Subscriber = { env, topics: byChannel, line, waitingBytes: 0 };
+    const names = [...byChannel.keys()];
+    const places = from === null ? null : placesFrom(from, names.length);
+    this.comingCount++;
+    try {
+      const found = await this.options.follow.starts(env, names.map(storedName), places);
+      const starts = found.map((start, i) => ({ ...start, channel: names[i]! }));
+      return (line) => this.subscribe({ env, topics: byChannel, line, following: [], waitingBytes: 0 }, starts);
+    } finally {
+      this.comingCount--;
+    }
+  }
+
+  private subscribe(subscriber: Subscriber, starts: readonly (Start & { readonly channel: string })[]): Subscription {
+    const { env, line, following } = subscriber;
+    this.checkRoom();
     this.subscribers.add(subscriber);
-    for (const channel of byChannel.keys()) {
-      const name = nameOf(env, channel);
-      const others = this.byChannel.get(name) ?? new Set();
-      this.byChannel.set(name, others.add(subscriber));
-    }
     this.pings ??= this.armPings();
-    return () => this.remove(subscriber);
+    const places = starts.map(({ at }) => at);
+    line.began(placeText(places));
+    for (const [i, { channel, gap }] of starts.entries())
+      if (gap !== null) this.tellGap(subscriber, i, channel, gap, places);
+    for (const [i, { channel, at }] of starts.entries()) {
+      const placeAt = (place: number): string =>
+        placeText(places.map((each, n) => (n === i ? place : (following[n]?.at ?? each))));
+      following.push(
+        this.options.follow.follow(env, storedName(channel), at, {
+          hasRoom: () => this.hasRoom(subscriber),
+          hear: (message) => this.hear(subscriber, channel, message, placeAt(message.place)),
+          missed: (gone) => {
+            const now = places.map((each, n) => following[n]?.at ?? each);
+            this.tellGap(subscriber, i, channel, gone, now);
+          },
+        }),
+      );
+    }
+    return {
+      stop: () => this.remove(subscriber),
+      caughtUp: async () => void (await Promise.all(following.map((each) => each.caughtUp()))),
+    };
   }
 
-  /** How many subscribers it was handed to. */
-  publish(env: string, { channel, topic }: ChannelTopic, frame: string): number {
-    const bytes = Buffer.from(frame);
-    let count = 0;
-    for (const subscriber of this.of(env, channel)) {
-      if (!subscriber.topics.get(channel)!.has(topic)) continue;
-      if (this.hand(subscriber, bytes, (sent) => subscriber.line.frame(bytes, sent))) count++;
-    }
-    return count;
+  /** One message for each of the topics it has; resolves once it is stored, with how many subscribers of this process hear it. */
+  async publish(env: string, said: readonly (ChannelTopic & { readonly frame: string })[]): Promise<number> {
+    await this.leave(
+      env,
+      said[0]!.channel,
+      said.map(({ topic, frame }) => ({ topic, body: frame })),
+    );
+    return said.reduce((sum, { channel, topic }) => sum + this.countOf(env, channel, topic), 0);
   }
 
-  /** Server-sent events as they are, to everyone on the channel who hears them; one whole event or several at a time. */
-  tee(env: string, channel: string, bytes: Buffer): number {
+  /** Server-sent events as an app wrote them, for everyone on the channel who reads such. */
+  async tee(env: string, channel: string, events: readonly string[]): Promise<void> {
+    await this.leave(
+      env,
+      channel,
+      events.map((body) => ({ topic: null, body })),
+    );
+  }
+
+  private leave(env: string, channel: string, messages: readonly Omit<NewMessage, "id">[]): Promise<void> {
+    return this.options.queue.publish(env, storedName(channel), messages);
+  }
+
+  countOf(env: string, channel: string, topic: string): number {
     let count = 0;
-    for (const subscriber of this.of(env, channel)) {
-      const { line } = subscriber;
-      if (line.events === undefined) continue;
-      if (this.hand(subscriber, bytes, (sent) => line.events!(bytes, sent))) count++;
-    }
+    for (const { env: in_, topics } of this.subscribers) if (in_ === env && topics.get(channel)?.has(topic)) count++;
     return count;
   }
 
@@ -102,23 +168,47 @@ export class Channels {
     await Promise.all([...this.subscribers].map((subscriber) => this.drop(subscriber, "the server is stopping")));
   }
 
-  private of(env: string, channel: string): readonly Subscriber[] {
-    const found = this.byChannel.get(nameOf(env, channel));
-    // A copy: handing something over may drop the subscriber from the set.
-    return found === undefined ? [] : [...found];
+  /** False when it has to wait until the subscriber has read what it has. */
+  private hear(subscriber: Subscriber, channel: string, message: Message, place: string): boolean {
+    const { line, topics } = subscriber;
+    const { topic, body } = message;
+    if (topic === null) {
+      if (line.event === undefined) return true;
+      return this.hand(subscriber, Buffer.byteLength(body), (sent) => line.event!(body, place, sent));
+    }
+    if (!topics.get(channel)!.has(topic)) return true;
+    const isAlone = topics.size === 1;
+    const bytes = (isAlone ? this.written.get(message) : undefined) ?? Buffer.from(withPlace(body, place));
+    if (isAlone) this.written.set(message, bytes);
+    return this.hand(subscriber, bytes.length, (sent) => line.frame(bytes, place, sent));
   }
 
-  private hand(subscriber: Subscriber, bytes: Buffer, send: (sent: () => void) => void): boolean {
+  private tellGap(
+    subscriber: Subscriber,
+    i: number,
+    channel: string,
+    { after, upTo }: Gap,
+    places: readonly number[],
+  ): void {
+    const place = placeText(places.map((each, n) => (n === i ? upTo : each)));
+    const bytes = Buffer.from(gapFrame(channel, after, upTo, place));
+    // However little room there is: it is what a reader must know.
+    this.give(subscriber, bytes.length, (sent) => subscriber.line.frame(bytes, place, sent));
+  }
+
+  private hasRoom({ waitingBytes }: Subscriber): boolean {
+    return waitingBytes <= this.limits.waitingBytesMax / 2 && this.waitingBytes < this.limits.waitingBytesTotalMax;
+  }
+
+  private hand(subscriber: Subscriber, size: number, send: (sent: () => void) => void): boolean {
     const { waitingBytesMax, waitingBytesTotalMax } = this.limits;
-    const size = bytes.length;
-    if (subscriber.waitingBytes + size > waitingBytesMax) {
-      void this.drop(subscriber, `too slow: ${subscriber.waitingBytes} bytes are still waiting to be read`);
-      return false;
-    }
-    if (this.waitingBytes + size > waitingBytesTotalMax) {
-      void this.drop(subscriber, "the server holds too much for slow subscribers");
-      return false;
-    }
+    if (subscriber.waitingBytes > 0 && subscriber.waitingBytes + size > waitingBytesMax) return false;
+    if (this.waitingBytes + size > waitingBytesTotalMax) return false;
+    this.give(subscriber, size, send);
+    return true;
+  }
+
+  private give(subscriber: Subscriber, size: number, send: (sent: () => void) => void): void {
     subscriber.waitingBytes += size;
     this.waitingBytes += size;
     let isSent = false;
@@ -127,8 +217,8 @@ export class Channels {
       isSent = true;
       subscriber.waitingBytes -= size;
       this.waitingBytes -= size;
+      if (this.hasRoom(subscriber)) for (const each of subscriber.following) each.goOn();
     });
-    return true;
   }
 
   private drop(subscriber: Subscriber, reason: string): Promise<void> {
@@ -138,12 +228,7 @@ export class Channels {
 
   private remove(subscriber: Subscriber): void {
     if (!this.subscribers.delete(subscriber)) return;
-    for (const channel of subscriber.topics.keys()) {
-      const name = nameOf(subscriber.env, channel);
-      const others = this.byChannel.get(name);
-      others?.delete(subscriber);
-      if (others?.size === 0) this.byChannel.delete(name);
-    }
+    for (const each of subscriber.following) each.stop();
     if (this.subscribers.size === 0) {
       this.pings?.cancel();
       this.pings = null;
@@ -151,7 +236,7 @@ export class Channels {
   }
 
   private armPings(): Timer {
-    return this.platform.timer(
+    return this.options.platform.timer(
       this.limits.pingMs,
       () => {
         this.pings = null;
@@ -165,4 +250,5 @@ export class Channels {
   }
 }
 
-const nameOf = (env: string, channel: string): string => JSON.stringify([env, channel]);
+/** Channels of people stand apart from what nodes leave for each other. */
+const storedName = (channel: string): string => `realtime ${channel}`;

@@ -17,14 +17,15 @@ export const connectRealtime: SocketRoute = {
   path: "/v1/realtime/connect",
   // The token in the query is the credential.
   access: "open",
-  upgrade(request, socket, head, _env, world) {
-    const token = new URLSearchParams(splitTarget(request.url!).search).get("token");
-    const { env, topics } = readRealtimeToken(world.tokens, token);
-    world.channels.checkRoom();
+  async upgrade(request, socket, head, _env, world) {
+    const query = new URLSearchParams(splitTarget(request.url!).search);
+    const { env, topics } = readRealtimeToken(world.tokens, query.get("token"));
+    // Before it is told that it is connected: what is published from then on it hears.
+    const subscribe = await world.channels.prepare(env, topics, query.get("from"));
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       // A frame that is too large or malformed: the connection is closed by ws, and "close" follows.
       webSocket.on("error", () => {});
-      const stop = world.channels.subscribe(env, topics, socketLine(webSocket, world.platform));
+      const { stop } = subscribe(socketLine(webSocket, world.platform));
       webSocket.once("close", stop);
     });
   },

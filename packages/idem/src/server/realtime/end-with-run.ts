@@ -3,6 +3,7 @@
 import { isEnded } from "../../model/run.ts";
 import { responseEvent } from "../../protocol/endpoint-output.ts";
 import type { World } from "../world.ts";
+import type { Subscription } from "./channels.ts";
 import type { EventLine } from "./event-line.ts";
 import { realtimeLimits } from "./limits.ts";
 
@@ -11,6 +12,7 @@ export async function endWithRun(
   env: string,
   runId: string,
   line: EventLine,
+  subscription: Subscription,
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -23,6 +25,7 @@ export async function endWithRun(
         world.platform.timer(realtimeLimits.lastWordsMs, resolve, { background: true });
       });
     }
+    await subscription.caughtUp();
     line.end(line.saidResponse ? null : Buffer.from(responseEvent(end)));
   } catch (error) {
     // The client left.

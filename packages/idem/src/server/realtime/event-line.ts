@@ -1,7 +1,7 @@
 // A subscriber that reads server-sent events: what waits for it is a list, taken by the response as fast as the client reads.
 import { errors } from "../../model/errors.ts";
 import { responseEventName } from "../../protocol/endpoint-output.ts";
-import { asServerSentEvent, closingFrame } from "../../protocol/realtime-frames.ts";
+import { asServerSentEvent, closingFrame, withEventId } from "../../protocol/realtime-frames.ts";
 import type { Line } from "./channels.ts";
 import { realtimeLimits } from "./limits.ts";
 
@@ -22,18 +22,24 @@ export class EventLine implements Line, AsyncIterable<Uint8Array> {
   saidResponse = false;
 
   /** `onOver` may be called more than once. */
-  constructor(private readonly onOver: () => void) {
-    // The first bytes: the client's request is answered as soon as it is subscribed.
-    this.add(emptyComment, () => {});
+  constructor(private readonly onOver: () => void) {}
+
+  /** The first bytes: the client's request is answered as soon as it is subscribed. An id without data is no event, and is kept. */
+  began(place: string | null): void {
+    this.add(place === null ? emptyComment : Buffer.from(`:\nid: ${place}\n\n`), () => {});
   }
 
-  frame(bytes: Buffer, sent: () => void): void {
-    this.add(Buffer.from(asServerSentEvent(bytes.toString())), sent);
+  frame(bytes: Buffer, place: string, sent: () => void): void {
+    this.add(Buffer.from(asServerSentEvent(bytes.toString(), place)), sent);
   }
 
   events(bytes: Buffer, sent: () => void): void {
-    this.saidResponse ||= bytes.includes(`event: ${responseEventName}\n`);
     this.add(bytes, sent);
+  }
+
+  event(text: string, place: string, sent: () => void): void {
+    this.saidResponse ||= text.includes(`event: ${responseEventName}\n`);
+    this.add(Buffer.from(withEventId(text, place)), sent);
   }
 
   /** Nobody answers a comment, but one that is still here by the next ping was not read in all that time. */
@@ -113,8 +119,8 @@ const boundary = Buffer.from("\n\n");
 export class WholeEvents {
   private rest: Buffer = Buffer.alloc(0);
 
-  /** The events that are complete now; null when none is. */
-  take(bytes: Uint8Array): Buffer | null {
+  /** The events that are complete now, one by one. */
+  take(bytes: Uint8Array): readonly string[] {
     const all = this.rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.rest, bytes]);
     const end = all.lastIndexOf(boundary);
     const cut = end === -1 ? 0 : end + boundary.length;
@@ -122,6 +128,13 @@ export class WholeEvents {
     if (this.rest.length > realtimeLimits.eventBytesMax) {
       throw errors.REQUEST_INVALID({ why: `an event has more than ${realtimeLimits.eventBytesMax} bytes` });
     }
-    return cut === 0 ? null : all.subarray(0, cut);
+    // Empty lines between two events are nobody's.
+    return all
+      .subarray(0, cut)
+      .toString()
+      .split("\n\n")
+      .map((event) => event.replace(/^\n+/, ""))
+      .filter((event) => event !== "")
+      .map((event) => `${event}\n\n`);
   }
 }

@@ -1,7 +1,7 @@
 // A subscriber behind a WebSocket: text frames out, nothing but pongs in.
 import type { WebSocket } from "ws";
 import type { Platform } from "../../platform/platform.ts";
-import { closingFrame } from "../../protocol/realtime-frames.ts";
+import { closingFrame, subscribedFrame } from "../../protocol/realtime-frames.ts";
 import type { Line } from "./channels.ts";
 import { realtimeLimits } from "./limits.ts";
 
@@ -16,8 +16,9 @@ export function socketLine(socket: WebSocket, platform: Pick<Platform, "timer">)
     answered = true;
   });
   return {
+    began: (place) => socket.send(subscribedFrame(place), () => {}),
     // The same buffer for all subscribers: an unmasked frame is written without being copied.
-    frame: (bytes, sent) => socket.send(bytes, { binary: false }, () => sent()),
+    frame: (bytes, _place, sent) => socket.send(bytes, { binary: false }, () => sent()),
     ping() {
       if (!answered) return false;
       answered = false;

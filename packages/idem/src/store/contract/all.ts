@@ -5,6 +5,7 @@ import { amendsSuite } from "./amends.suite.ts";
 import { auditSuite } from "./audit.suite.ts";
 import { batchesSuite } from "./batches.suite.ts";
 import { cancelRulesSuite } from "./cancel-rules.suite.ts";
+import { channelsSuite } from "./channels.suite.ts";
 import { claimsSuite } from "./claims.suite.ts";
 import { countsSuite } from "./counts.suite.ts";
 import { cronsSuite } from "./crons.suite.ts";
@@ -42,6 +43,7 @@ const suites = [
   auditSuite,
   batchesSuite,
   cancelRulesSuite,
+  channelsSuite,
   claimsSuite,
   countsSuite,
   cronsSuite,

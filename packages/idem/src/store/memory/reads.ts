@@ -10,6 +10,7 @@ import { newest } from "./buffers.ts";
 import { memoryCountReads } from "./count-reads.ts";
 import { slotUse } from "./lanes.ts";
 import { memoryPages } from "./page-reads.ts";
+import { memoryChannels } from "./publish-messages.ts";
 import { eventOf, runOf, showEvent, showMemo, showRun } from "./show.ts";
 import { memoryStepReads } from "./step-reads.ts";
 import { bufferId, type Database, type FunctionRow, isDue, type Moment } from "./tables.ts";
@@ -263,6 +264,8 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       const deferCount = steps.filter(({ kind }) => kind === "defer").length;
       return { worker: job.leasedBy, fence: job.fence, stepCount: steps.length, deferCount, bytes };
     },
+    ...memoryChannels(database),
+
     async metadata(env, runId) {
       const rows = database.env(env).metadata.get(runId) ?? [];
       return [...rows].sort(by(({ stepId, kind }) => JSON.stringify([stepId, kind])));

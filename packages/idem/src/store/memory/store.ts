@@ -5,6 +5,7 @@ import type { Outcome } from "../../model/step.ts";
 import type { AdvanceAnswer, AdvanceInput } from "../advance.ts";
 import type { FollowAnswer, FollowInput, JudgeAnswer, JudgeInput, Raised, RaiseInput } from "../alerts.ts";
 import type { AuditAnswer, Audited, AuditInput } from "../audit.ts";
+import type { Published, PublishInput } from "../channels.ts";
 import type {
   AmendAnswer,
   AmendInput,
@@ -44,6 +45,7 @@ import { leaseJobs } from "./lease-jobs.ts";
 import { Turns } from "./lease-lanes.ts";
 import { pauseFunction } from "./pause-function.ts";
 import { pruneEvents } from "./prune-events.ts";
+import { publishMessages } from "./publish-messages.ts";
 import { memoryReads } from "./reads.ts";
 import { redecideEvent } from "./redecide-event.ts";
 import { register } from "./register.ts";
@@ -119,6 +121,10 @@ export class MemoryStore implements Store {
 
   async annotate(input: AnnotateInput): Promise<AnnotateAnswer> {
     return this.write(input.env, (tables, at) => annotateRun(tables, at, input));
+  }
+
+  async publish(input: PublishInput): Promise<Published> {
+    return this.write(input.env, (tables, at) => publishMessages(tables, at, input));
   }
 
   async claim(input: ClaimInput): Promise<ClaimAnswer> {

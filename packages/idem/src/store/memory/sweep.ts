@@ -4,6 +4,7 @@ import { isOpen } from "../../model/window.ts";
 import { minuteMs, minutesKeptMs } from "../ends.ts";
 import type { SweepAnswer } from "../leases.ts";
 import { onceBegun } from "./create-run.ts";
+import { reapMessages } from "./publish-messages.ts";
 import { type Database, type Moment, never, type Tables, untroubled } from "./tables.ts";
 import { takenBack } from "./workers.ts";
 
@@ -15,7 +16,10 @@ export function sweep(
   declareLost(database, at);
   const rescued = rescue(database, at, max);
   const repaired = repair ? database.allEnvironments().map((tables) => repairRuns(tables, at)) : [];
-  for (const tables of database.allEnvironments()) forgetMinutes(tables, at);
+  for (const tables of database.allEnvironments()) {
+    forgetMinutes(tables, at);
+    reapMessages(tables, at, max);
+  }
   return {
     rescued,
     repaired: repaired.reduce((sum, { count }) => sum + count, 0),

@@ -12,6 +12,7 @@ import type { FailedAttempt, Outcome, Step } from "../../model/step.ts";
 import type { Wait } from "../../model/wait.ts";
 import type { Alert, AlertPair, RadarPosition } from "../alerts.ts";
 import type { AuditInput, AuditRow } from "../audit.ts";
+import type { NewMessage } from "../channels.ts";
 import type { DecisionCount, GroupRun, Slip } from "../counts.ts";
 import type { EndCount } from "../ends.ts";
 import type { CronRow } from "../flow.ts";
@@ -147,6 +148,15 @@ export const never = Number.MAX_SAFE_INTEGER;
 
 export const isDue = (job: Pick<JobRow, "dueAt">, at: Moment): boolean => job.dueAt === null || job.dueAt <= at.now;
 
+export interface Channel {
+  readonly base: number;
+  readonly floor: number;
+  readonly last: number;
+  readonly bytes: number;
+  readonly at: number;
+  readonly messages: readonly (NewMessage & { readonly place: number; readonly size: number; readonly at: number })[];
+}
+
 type Journal = (() => void)[];
 
 export class Rows<R> {
@@ -231,6 +241,8 @@ export class Tables {
   /** By alert and later id. */
   readonly alertPairs: Rows<AlertPair & { readonly alertId: string }>;
   readonly radarPosition: Rows<RadarPosition>;
+  /** By name, with all that is kept of it. */
+  readonly channels: Rows<Channel>;
 
   constructor(
     journal: Journal,
@@ -264,6 +276,7 @@ export class Tables {
     this.alerts = new Rows(journal);
     this.alertPairs = new Rows(journal);
     this.radarPosition = new Rows(journal);
+    this.channels = new Rows(journal);
   }
 
   get registration(): number {

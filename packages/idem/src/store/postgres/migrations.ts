@@ -17,6 +17,7 @@ const released: ReleasedFiles = {
   "0012_end_counts": "96754181b2f4ef72",
   "0013_metadata": "a11d303fe5f0df26",
   "0014_run_logs": "92262f7fcf643404",
+  "0015_channels": "f3f2d761f14242e8",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

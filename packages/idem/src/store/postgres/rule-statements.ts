@@ -18,6 +18,9 @@ export const statements: Statements = {
       delete from alert_pairs where env = ? and alert_id = ? and later_id = any(array(
         select later_id from alert_pairs where env = ? and alert_id = ? order by later_id limit ?))`,
   },
+  channels: {
+    rows: "select name as channel, base, floor, last from channels where env = ? and name = any(cast(? as text[]))",
+  },
   counts,
   ends: { forget: "delete from end_notes where n = any(cast(cast(? as text[]) as bigint[]))" },
   memo: {

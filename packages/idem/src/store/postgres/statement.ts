@@ -36,6 +36,8 @@ const tables = [
   "end_notes",
   "end_counts",
   "run_logs",
+  "channels",
+  "messages",
 ] as const;
 
 export const tableNames: readonly string[] = tables;

@@ -2,6 +2,7 @@
 // changed.
 
 import type { WokenRun } from "../advance.ts";
+import type { PublishInput } from "../channels.ts";
 import type { CancelledRun, Flushed } from "../flow.ts";
 import type { Ingested } from "../ingest.ts";
 import type { CancelInput } from "../runs.ts";
@@ -23,6 +24,7 @@ export function hintsOf(name: keyof StoreWrites, input: readonly unknown[], answ
     readonly woken?: readonly WokenRun[] | WokenRun;
   };
   const hints: StoreHint[] = [];
+  if (name === "publish") hints.push({ env, kind: "published", channel: (first as PublishInput).channel });
   const queued = { env, kind: "queued" } as const;
   if ((name === "register" || name === "pause") && said.changed === true) hints.push({ env, kind: "registered" });
   if (said.queued === true || said.freed === true || said.ingested?.queued === true) hints.push(queued);

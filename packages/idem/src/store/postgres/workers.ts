@@ -1,6 +1,7 @@
 // The lease is the worker's, not the job's: one row per process, extended by one write, however many jobs it holds.
 import type { HeartbeatAnswer, SweepAnswer } from "../leases.ts";
 import { foldEnds, isWholeBatch } from "../rules/count-ends.ts";
+import { reapMessages } from "../rules/publish-messages.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import type { WorkerAbout } from "../sharing.ts";
 import type { Transaction } from "./transaction.ts";
@@ -88,6 +89,7 @@ export async function sweepStore(tx: Transaction, input: { max: number; repair: 
   const repaired = input.repair ? await connection.run(repairSql, at.now, input.max) : 0;
   const reaped = await connection.run(reapSql, at.windowNow(0), input.max);
   reapLimits(tx, input.max);
+  await driveAwaited(reapMessages(tx, input.max));
   const isCounted = !isWholeBatch(await driveAwaited(foldEnds(tx)));
   return { rescued, repaired, reaped, isCounted, queued: rescued > 0 || repaired > 0 };
 }

@@ -6,6 +6,7 @@ import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { countDecisions } from "./count-decisions.ts";
 import type { RuleTransaction } from "./database.ts";
+import { publishMessages } from "./publish-messages.ts";
 import { keepAudit } from "./read-audit.ts";
 import { redecideEvent } from "./redecide-event.ts";
 import { pauseFunction, registerFunctions } from "./register-functions.ts";
@@ -34,6 +35,7 @@ export const ruledOperations = {
   rerun: rerunRun,
   unpark: unparkRun,
   annotate: annotateRun,
+  publish: publishMessages,
   claim: takeClaim,
   extend: extendClaim,
   amend: amendClaimRow,

@@ -43,6 +43,7 @@ import { endCounts } from "./count-ends.ts";
 import { groupRuns, hourCounts, lastFailures, liveCounts, runPayloads, runStarts, slips } from "./count-reads.ts";
 import type { Database, Param } from "./database.ts";
 import { decisionPage, eventPage, runPage } from "./page-reads.ts";
+import { readChannels, readMessages } from "./publish-messages.ts";
 import { auditPage } from "./read-audit.ts";
 import { findEvent, findRun, readMemo } from "./read-memo.ts";
 import { registrationOf } from "./register-functions.ts";
@@ -237,6 +238,8 @@ export const reads: Reads = {
   *held(db, env, runId) {
     return (yield* db.one<HeldRun>(heldSql, env, runId)) ?? null;
   },
+  channels: readChannels,
+  messages: readMessages,
   metadata: (db, env, runId) => db.all<Metadata>(metadataSql, env, runId),
   settings: (db, env, kind) => db.all<Setting>(settingsSql, env, kind),
   auditPage,

@@ -7,6 +7,10 @@ export interface Statements {
     /** env, alert_id, env, alert_id, how many at most */
     readonly deletePairs: string;
   };
+  readonly channels: {
+    /** env, a list of names → channel, base, floor, last */
+    readonly rows: string;
+  };
   readonly counts: {
     /** env → eventId, fn */
     readonly cursor: string;

@@ -21,6 +21,7 @@ const released: ReleasedFiles = {
   "0016_end_counts": "1ecff9bfc040b8b4",
   "0017_metadata": "e1a056379dee3fa8",
   "0018_run_logs": "1c6177a967e33bd5",
+  "0019_channels": "9c791a071e061eba",
 };
 
 let loaded: readonly Migration[] | null = null;

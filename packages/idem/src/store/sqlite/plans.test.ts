@@ -27,6 +27,10 @@ const mayScan: readonly { readonly part: string; readonly why: string }[] = [
     part: "from jobs\n   where env = :env and kind = 'run' and (leased_by",
     why: "for people; jobs holds only open work",
   },
+  {
+    part: "from channels where bytes > 0 group by env",
+    why: "from an index that has what was published to within the hour",
+  },
   { part: "from end_notes", why: "what ended since the last sweep" },
   { part: "select id from workers where dead_at", why: "a row per process" },
   { part: "update workers set dead_at", why: "a row per process" },
@@ -226,6 +230,9 @@ function exerciseEveryOperation(): void {
   commit("rerun", { env, runId: "r1", newRunId: "r9", rank: 1, leaseTo: "w1", lane: null, cancelOn: [] });
   const from = { stepId: "s1", name: "s1", input: null };
   commit("rerun", { env, runId: "r1", newRunId: "r10", rank: 1, leaseTo: "w1", lane: null, cancelOn: [], from });
+  commit("publish", { env, channel: "c", messages: [{ id: "m1", topic: null, body: "{}" }] });
+  core.read("channels", [env, ["c"]]);
+  core.read("messages", [env, "c", 0, { limit: 1, bytes: 1 }]);
   commit("pause", { env, fn: "g", paused: true, reason: "test" });
   const claim = { env, scope: "http", key: "k", token: "t1", fingerprint: "f", leaseMs: 10, windowMs: 1_000 };
   commit("claim", claim);

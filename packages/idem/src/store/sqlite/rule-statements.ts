@@ -19,6 +19,11 @@ export const statements: Statements = {
       delete from alert_pairs where env = ? and alert_id = ? and later_id in (
         select later_id from alert_pairs where env = ? and alert_id = ? order by later_id limit ?)`,
   },
+  channels: {
+    rows: `
+      select name as channel, base, floor, last from channels
+       where env = ? and name in (select value from json_each(?))`,
+  },
   counts,
   ends: { forget: "delete from end_notes where n in (select cast(value as integer) from json_each(?))" },
   memo: {

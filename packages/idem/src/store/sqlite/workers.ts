@@ -1,6 +1,7 @@
 // The lease is the worker's, not the job's: one row per process, extended by one write, however many jobs it holds.
 import type { HeartbeatAnswer, SweepAnswer } from "../leases.ts";
 import { foldEnds, isWholeBatch } from "../rules/count-ends.ts";
+import { reapMessages } from "../rules/publish-messages.ts";
 import { driveAtOnce } from "../rules/rule.ts";
 import type { WorkerAbout } from "../sharing.ts";
 import type { ClaimKeyRow } from "./claim-index.ts";
@@ -76,6 +77,7 @@ export function sweepStore(tx: Transaction, input: { max: number; repair: boolea
   const repaired = input.repair ? connection.run(repairSql, at.now, input.max) : 0;
   const reaped = reapClaims(tx, input.max);
   reapLimits(tx, input.max);
+  driveAtOnce(reapMessages(tx, input.max));
   const isCounted = !isWholeBatch(driveAtOnce(foldEnds(tx)));
   return { rescued, repaired, reaped, isCounted, queued: rescued > 0 || repaired > 0 };
 }

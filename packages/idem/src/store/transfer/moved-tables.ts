@@ -1,6 +1,6 @@
 // What moves from a SQLite store into a PostgreSQL one: every table of facts, column by column as it is to stand there. What the file
 // does not have is derived: slots from lanes, who is awaited from the waits. Leases do not move: whoever held one is gone, and a fence
-// one higher lets nobody's old lease count. Workers and the file's own bookkeeping (epoch, owner, claim_keys) stay behind.
+// one higher lets nobody's old lease count. Workers, messages of the last hour and the file's own bookkeeping (epoch, owner, claim_keys) stay behind.
 import { slotColumns } from "../postgres/lane-slots.ts";
 
 export type Cell = string | number | null;

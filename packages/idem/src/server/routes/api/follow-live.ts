@@ -19,6 +19,7 @@ export const followLive: Route = {
     // The environment is opened, so that what is committed in it is seen.
     await world.engine(request.env);
     const line = new EventLine(() => stop());
+    line.began(null);
     let stop = () => {};
     stop = world.live.listen(request.env, line);
     request.signal.addEventListener("abort", () => line.abandon(), { once: true });

@@ -16,14 +16,17 @@ export const followRealtime: Route = {
   errors: "wire",
   async handle(request, world) {
     const { env, topics, runId } = readRealtimeToken(world.tokens, request.query.get("token"));
+    const from = request.headers["last-event-id"] ?? request.query.get("from");
+    const subscribe = await world.channels.prepare(env, topics, from);
     const over = new AbortController();
     const line = new EventLine(() => {
-      stop();
+      subscription.stop();
       over.abort();
     });
-    const stop = world.channels.subscribe(env, topics, line);
+    const subscription = subscribe(line);
     request.signal.addEventListener("abort", () => line.abandon(), { once: true });
-    if (runId !== null) void endWithRun(world, env, runId, line, over.signal);
+    if (request.signal.aborted) line.abandon();
+    if (runId !== null) void endWithRun(world, env, runId, line, subscription, over.signal);
     return {
       status: 200,
       headers: {

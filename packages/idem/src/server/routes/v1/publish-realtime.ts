@@ -58,26 +58,33 @@ async function publishMessage(request: RouteRequest, facts: readonly FrameFacts[
     pieces.push(piece);
   }
   const data = publishedJson(Buffer.concat(pieces).toString());
-  return sum(facts.map((fact) => world.channels.publish(request.env, fact, dataFrame(fact, data))));
+  return world.channels.publish(
+    request.env,
+    facts.map((fact) => ({ ...fact, frame: dataFrame(fact, data) })),
+  );
 }
 
 /** Subscribers always see the end of what they saw begin, also when the publisher dies in the middle. */
 async function publishStream(request: RouteRequest, facts: readonly FrameFacts[], world: World): Promise<number> {
   const { env } = request;
   const streamId = makeUlid(world.platform.wallMs(), world.platform.randomBytes(10));
-  const say = (frameOf: (fact: FrameFacts) => string) =>
-    sum(facts.map((fact) => world.channels.publish(env, fact, frameOf(fact))));
+  const say = (...framesOf: ((fact: FrameFacts) => string)[]) =>
+    world.channels.publish(
+      env,
+      framesOf.flatMap((frameOf) => facts.map((fact) => ({ ...fact, frame: frameOf(fact) }))),
+    );
   // Characters of several bytes may be cut between two pieces.
   const decoder = new TextDecoder();
-  const sayText = (text: string) => {
-    for (const piece of split(text)) say((fact) => streamChunkFrame(fact, streamId, piece));
+  const sayText = async (text: string): Promise<void> => {
+    const pieces = [...split(text)].map((piece) => (fact: FrameFacts) => streamChunkFrame(fact, streamId, piece));
+    if (pieces.length > 0) await say(...pieces);
   };
-  const subscribers = say((fact) => streamStartFrame(fact, streamId));
+  const subscribers = await say((fact) => streamStartFrame(fact, streamId));
   try {
-    for await (const piece of bodyOf(request)) sayText(decoder.decode(piece, { stream: true }));
-    sayText(decoder.decode());
+    for await (const piece of bodyOf(request)) await sayText(decoder.decode(piece, { stream: true }));
+    await sayText(decoder.decode());
   } finally {
-    say((fact) => streamEndFrame(fact, streamId));
+    await say((fact) => streamEndFrame(fact, streamId));
   }
   return subscribers;
 }
@@ -95,5 +102,3 @@ function* split(text: string): Generator<string> {
     at = end;
   }
 }
-
-const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);

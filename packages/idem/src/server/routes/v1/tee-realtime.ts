@@ -18,8 +18,7 @@ export const teeRealtime: Route = {
     const channel = checkName(request.query.get("channel"), "channel");
     const events = new WholeEvents();
     for await (const piece of untilStopped(request.stream ?? [request.body], endpoints.stopSignal)) {
-      const whole = events.take(piece);
-      if (whole !== null) channels.tee(request.env, channel, whole);
+      await channels.tee(request.env, channel, events.take(piece));
     }
     return json({ data: { channel } });
   },

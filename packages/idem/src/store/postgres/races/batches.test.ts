@@ -1,5 +1,6 @@
 // What is decided together: buffers that two nodes fill, ticks that three nodes fire, calls that share a commit, and the clock they share.
 import { describe, expect, test } from "vitest";
+import { channelBounds } from "../../channels.ts";
 import {
   end,
   env,
@@ -263,5 +264,72 @@ describe("a server whose clock was set back", () => {
     expect(await ask("early")).toEqual(["duplicate-key", "duplicate-key"]);
     clock.advance(1);
     expect((await ask("now")).sort()).toEqual(["duplicate-key", "started"]);
+  });
+});
+
+describe("a channel", () => {
+  const channel = "order:7";
+  const say = ({ world }: Node, id: string) =>
+    world.store.publish({ env, channel, messages: [{ id, topic: null, body: id }] });
+  const room = { limit: 1_000, bytes: 1_000_000 };
+  const read = async ({ world }: Node, after = 0) =>
+    (await world.store.reads.messages(env, channel, after, room))?.messages ?? [];
+
+  test("that two nodes publish to is never read past a message that comes later", async () => {
+    const { nodes } = await open();
+    const ids = upTo(40).map((n) => `m${n}`);
+    let isOver = false;
+    const heard: { place: number; body: string }[] = [];
+    const reading = (async () => {
+      do for (const message of await read(nodes[0], heard.at(-1)?.place ?? 0)) heard.push(message);
+      while (!isOver || heard.length < ids.length);
+    })();
+    await Promise.all(ids.map((id, n) => say(nodes[n % 2]!, id)));
+    isOver = true;
+    await reading;
+    expect(heard.map(({ place }) => place - heard[0]!.place)).toEqual(ids.map((_, n) => n));
+    expect(heard.map(({ body }) => body).sort()).toEqual([...ids].sort());
+  });
+
+  test("gives the next place after the commit before it, however long that takes", async () => {
+    const { nodes } = await open();
+    const [a, b] = nodes;
+    await say(a, "first");
+    const held = a.wire.hold(commit);
+    const slow = say(a, "slow");
+    await held.reached;
+    const quick = say(b, "quick");
+    expect((await read(b)).map(({ body }) => body)).toEqual(["first"]);
+    held.release();
+    await Promise.all([slow, quick]);
+    expect((await read(b)).map(({ body }) => body)).toEqual(["first", "slow", "quick"]);
+  });
+
+  test("has a message once whose commit nobody heard of", async () => {
+    const { nodes } = await open();
+    const [a] = nodes;
+    const lost = a.wire.next(commit, "lost");
+    const said = say(a, "once");
+    await lost;
+    await said;
+    expect((await read(a)).map(({ body }) => body)).toEqual(["once"]);
+  });
+
+  test("lets those go that were quiet the longest where an environment keeps too much", async () => {
+    const { nodes, rows, clock } = await open({ clock: "manual" });
+    const [{ world }] = nodes;
+    for (const name of ["a", "b"]) {
+      await world.store.publish({ env, channel: name, messages: [{ id: name, topic: null, body: "x" }] });
+      clock.advance(1);
+    }
+    // As if they were as large as they may be together.
+    await rows(`update .channels set bytes = ${channelBounds.environmentBytesMax} where name = 'b'`);
+    await world.store.sweep({ max: 1, repair: false });
+    const left = await rows("select name, last - floor as messages from .channels order by name");
+    expect(left).toEqual([
+      { name: "a", messages: "0" },
+      { name: "b", messages: "1" },
+    ]);
+    expect(await rows("select channel from .messages")).toEqual([{ channel: "b" }]);
   });
 });

@@ -20,6 +20,10 @@ export const statements: Statements = {
   },
   channels: {
     rows: "select name as channel, base, floor, last from channels where env = ? and name = any(cast(? as text[]))",
+    // One that somebody publishes to just now stays.
+    forget: `
+      delete from channels where ctid = any(array(
+        select ctid from channels where at < ? and bytes = 0 order by at limit ? for update skip locked))`,
   },
   counts,
   ends: { forget: "delete from end_notes where n = any(cast(cast(? as text[]) as bigint[]))" },

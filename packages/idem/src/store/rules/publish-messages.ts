@@ -93,10 +93,6 @@ const quietestSql =
 const takeTurnSql = "update channels set bytes = bytes where env = ? and name = ?";
 const sizeUpToSql = "select sum(size) as size from messages where env = ? and channel = ? and place <= ?";
 const raisedSql = "update channels set floor = ?, bytes = bytes - ? where env = ? and name = ? and floor < ?";
-// Both conditions outside as well: one that somebody publishes to meanwhile stays.
-const forgottenSql = `
-  delete from channels where bytes = 0 and at < ?
-     and (env, name) in (select env, name from channels where bytes = 0 and at < ? order by at limit ?)`;
 
 interface Overdue {
   readonly env: string;
@@ -121,7 +117,7 @@ export function* reapMessages(tx: RuleTransaction, max: number): Rule<void> {
     tx.write(raisedSql, place, size, env, channel, place);
     tx.write(forgetSql, env, channel, place);
   }
-  tx.write(forgottenSql, now - rowKeptMs, now - rowKeptMs, max);
+  tx.write(tx.sql.channels.forget, now - rowKeptMs, max);
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -134,7 +130,7 @@ const pageSql = `
   select place, topic, body from (
     select place, topic, body, size, sum(size) over (order by place) as total
       from (select place, topic, body, size from messages where env = ? and channel = ? and place > ? order by place limit ?) as found
-  ) as summed where total <= ? or total = size order by place`;
+  ) as s where total <= ? or total = size order by place`;
 
 /** The row first: what is gone by the time the messages are read is missing from them, and whoever reads on finds out. */
 export function* readMessages(

@@ -10,6 +10,8 @@ export interface Statements {
   readonly channels: {
     /** env, a list of names → channel, base, floor, last */
     readonly rows: string;
+    /** published to before which, how many at most */
+    readonly forget: string;
   };
   readonly counts: {
     /** env → eventId, fn */

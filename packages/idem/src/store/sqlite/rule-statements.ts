@@ -23,6 +23,9 @@ export const statements: Statements = {
     rows: `
       select name as channel, base, floor, last from channels
        where env = ? and name in (select value from json_each(?))`,
+    forget: `
+      delete from channels where (env, name) in (
+        select env, name from channels indexed by channels_by_time where at < ? and bytes = 0 order by at limit ?)`,
   },
   counts,
   ends: { forget: "delete from end_notes where n in (select cast(value as integer) from json_each(?))" },

@@ -12,7 +12,7 @@ const programs = {
   // Loaded when a store is opened.
   engine: ["engine/engine"],
   thread: ["store/sqlite/thread"],
-  serve: ["serve", "node", "express", "fastify", "hono", "next"],
+  serve: ["serve", "node", "express", "fastify", "hono", "next", "nestjs", "sveltekit", "lambda", "bun"],
   toolkit: ["sql", "http", "webhooks", "toolkit", "serverless"],
   radar: ["sdk/watch-duplicates", "sdk/send-to-channel"],
   stories: ["sdk/explain-api"],

@@ -1,11 +1,12 @@
 // Each adapter on the framework it is for: a server that listens, called as an Idem server calls it.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request } from "node:http";
-import { type ServerType, serve as serveHttp } from "@hono/node-server";
+import { type HttpBindings, type ServerType, serve as serveHttp } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { serve as serveBun } from "../bun.ts";
 import { serve as serveExpress } from "../express.ts";
 import { serve as serveFastify } from "../fastify.ts";
 import { serve as serveHono } from "../hono.ts";
@@ -15,6 +16,7 @@ import { serve as serveNode } from "../node.ts";
 import { signatureHeader, signRequest, verifySignature } from "../protocol/request-signature.ts";
 import { Idem } from "../sdk/client.ts";
 import { serve as serveFetch } from "../serve.ts";
+import { serve as serveSvelteKit } from "../sveltekit.ts";
 import { held } from "../testing/one-run.suite.ts";
 import { listening } from "./listening.suite.ts";
 import { callBody, classic } from "./served-world.suite.ts";
@@ -75,11 +77,26 @@ const adapters: Record<string, (idem: Idem) => Promise<string>> = {
     return listenFetch((request) => route[request.method as "GET" | "PUT" | "POST"](request));
   },
   fetch: async (idem) => listenFetch(serveFetch(idem)),
+  sveltekit: async (idem) => {
+    const route = serveSvelteKit(idem);
+    return listenFetch((request, { incoming }) =>
+      route[request.method as "GET" | "PUT" | "POST"]({
+        request,
+        getClientAddress: () => incoming.socket.remoteAddress!,
+      }),
+    );
+  },
+  bun: async (idem) => {
+    const handle = serveBun(idem);
+    return listenFetch((request, { incoming }) =>
+      handle(request, { requestIP: () => ({ address: incoming.socket.remoteAddress! }) }),
+    );
+  },
 };
 
-function listenFetch(fetch: (request: Request) => Response | Promise<Response>): Promise<string> {
+function listenFetch(fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>): Promise<string> {
   return new Promise((resolve) => {
-    const server: ServerType = serveHttp({ fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
+    const server: ServerType = serveHttp({ fetch: fetch as never, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
       resolve(`http://127.0.0.1:${port}${path}`),
     );
     onTestFinished(() => {
@@ -153,7 +170,7 @@ test.each(unparsed)("%s: 60 MB that nobody signed are refused before the first o
   }
 });
 
-test.each(["node", "express", "fastify", "hono"])(
+test.each(["node", "express", "fastify", "hono", "sveltekit", "bun"])(
   "%s: in dev it is looked at who is at the other end",
   async (name) => {
     vi.stubEnv("IDEM_DEV", "1");

@@ -19,7 +19,7 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
   return found;
 }
 
-test.each(["serve", "node", "express", "fastify", "hono", "next"])(
+test.each(["serve", "node", "express", "fastify", "hono", "next", "nestjs", "sveltekit", "lambda", "bun"])(
   "a served app loads no database and no web framework with idem/%s",
   (entry) => {
     const files = ["index.ts", `${entry}.ts`].map((name) => join(src, name));

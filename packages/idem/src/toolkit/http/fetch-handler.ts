@@ -10,11 +10,26 @@ import { problemResponse } from "./problems.ts";
 
 export type FetchHandle = (request: Request, context: KeyContext) => Response | Promise<Response>;
 
+/** The answer that a thrown value stands for; null where it is a failure. */
+export type AnswerOf = (error: unknown) => Response | null;
+
+// Some throw their answer.
+const thrownResponse: AnswerOf = (error) => (error instanceof Response ? error : null);
+
+interface FetchWorld {
+  readonly idempotency: Idempotency;
+  readonly platform: Platform;
+  readonly logger: Logger;
+  /** What a framework's own errors stand for, besides a Response that is thrown. */
+  readonly answerOf?: AnswerOf;
+}
+
 export function fetchHandler(
-  { idempotency, platform, logger }: { idempotency: Idempotency; platform: Platform; logger: Logger },
+  world: FetchWorld,
   route: RouteOptions,
   handle: FetchHandle,
 ): (request: Request) => Promise<Response> {
+  const { idempotency, platform } = world;
   return async (request) => {
     const read = await idempotency.read(request, route, request);
     if (read.kind === "answer") return read.response;
@@ -22,12 +37,16 @@ export function fetchHandler(
     const begun = await idempotency.begin(read.keyed, route);
     if (begun.kind === "answer") return begun.response;
     const { ticket } = begun;
-    const work = execute(ticket, () => handle(read.keyed.request, ticket.context), logger);
+    const work = execute(ticket, () => handle(read.keyed.request, ticket.context), world);
     return route.onCrash === "resume" ? Promise.race([work, drained(ticket)]) : work;
   };
 }
 
-async function execute(ticket: Ticket, handle: () => Response | Promise<Response>, logger: Logger): Promise<Response> {
+async function execute(
+  ticket: Ticket,
+  handle: () => Response | Promise<Response>,
+  world: FetchWorld,
+): Promise<Response> {
   let response: Response;
   try {
     response = await handle();
@@ -35,26 +54,26 @@ async function execute(ticket: Ticket, handle: () => Response | Promise<Response
       throw new TypeError("a handler behind an idempotency key returned something other than a Response");
     }
   } catch (error) {
-    return failed(ticket, error, logger);
+    return failed(ticket, error, world);
   }
   const captured = await capture(response, ticket.bytesMax);
   switch (captured.kind) {
     case "whole":
       return sent(await ticket.finish(captured.captured), captured.send);
     case "endless":
-      logger.error("idempotency: text/event-stream cannot be replayed; take the key off this route");
+      world.logger.error("idempotency: text/event-stream cannot be replayed; take the key off this route");
       return sent(await ticket.finish(captured.captured), captured.send);
     case "passing":
       return captured.send((whole) => ticket.finish(whole));
     case "aborted":
-      return failed(ticket, captured.error, logger);
+      return failed(ticket, captured.error, world);
   }
 }
 
 /** The answer to a failure is made here and not by the framework, because it is what a retry is told, too. */
-async function failed(ticket: Ticket, error: unknown, logger: Logger): Promise<Response> {
-  // Some throw their answer.
-  const answer = error instanceof Response ? await capture(error, ticket.bytesMax) : null;
+async function failed(ticket: Ticket, error: unknown, { logger, answerOf }: FetchWorld): Promise<Response> {
+  const thrown = thrownResponse(error) ?? answerOf?.(error) ?? null;
+  const answer = thrown === null ? null : await capture(thrown, ticket.bytesMax);
   if (answer?.kind === "whole") return sent(await ticket.fail(error, answer.captured), answer.send);
   logger.error("idempotency: a handler failed", error);
   const bytes = new TextEncoder().encode(

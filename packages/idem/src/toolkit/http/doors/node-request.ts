@@ -11,7 +11,7 @@ export type DoorRequest = IncomingMessage & KeptBody & { readonly originalUrl?: 
 export function fetchRequest(request: DoorRequest, route: RouteOptions): Request {
   const method = request.method ?? "GET";
   const { requestBytesMax } = routeSettings(route);
-  const headers = headersOf(request, keyHeaderOf(route));
+  const headers = headersOf(request.rawHeaders, keyHeaderOf(route));
   // What a parser has kept, it has decoded before.
   if (request.rawBody !== undefined && !isAsSent(request)) headers.delete("content-encoding");
   // It would be checked in a copy of the stream, and the handler reads the stream itself: what is too large is refused instead.
@@ -35,12 +35,13 @@ export function fetchRequest(request: DoorRequest, route: RouteOptions): Request
 export const isMeant = (method: string | undefined, route: RouteOptions): boolean =>
   routeSettings(route).methods.includes(method ?? "GET");
 
-const keyHeaderOf = (route: RouteOptions): string => routeSettings(route).header.toLowerCase();
+export const keyHeaderOf = (route: RouteOptions): string => routeSettings(route).header.toLowerCase();
 
 /** No key looks like this, so several lines are refused as one value that is none. */
 const refused = ",";
 
-function headersOf({ rawHeaders }: Pick<IncomingMessage, "rawHeaders">, keyHeader: string): Headers {
+/** Of lines as Node has them: name, value, name, value. */
+export function headersOf(rawHeaders: readonly string[], keyHeader: string): Headers {
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name, value] = [rawHeaders[at]!, rawHeaders[at + 1]!];

@@ -1,6 +1,6 @@
 // One small API behind every door, as each framework's users write it, on a port of its own. What it does is said by the query.
 import { rmSync, writeFileSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -11,12 +11,15 @@ import fastify from "fastify";
 import { Hono } from "hono";
 import { cors as honoCors } from "hono/cors";
 import { afterAll, onTestFinished } from "vitest";
+import { idempotent as onBun } from "../../../bun.ts";
 import { idempotentErrors, idempotent as onExpress } from "../../../express.ts";
 import { idempotent as onFastify } from "../../../fastify.ts";
 import { idempotent as onHono } from "../../../hono.ts";
+import { type LambdaEvent, type LambdaResult, idempotent as onLambda } from "../../../lambda.ts";
 import { idempotent as onNext } from "../../../next.ts";
 import { idempotent as onNode } from "../../../node.ts";
 import { listening } from "../../../serve/listening.suite.ts";
+import { idempotent as onSvelteKit } from "../../../sveltekit.ts";
 import type { KeyContext, RouteOptions } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
 
@@ -43,18 +46,21 @@ export interface Shop {
 
 export interface Door {
   readonly name: string;
+  /** Its framework hands out a request whose lines are joined already. */
+  readonly joinsLines?: true;
   /** Answers the address of the route. */
   open(keys: Idempotency, route: RouteOptions, shop: Shop): Promise<string>;
 }
 
 export const binary = Buffer.from([0xff, 0xfe, 0x00, 0x80]);
 export const largeBytes = 5 * 1024 * 1024;
-const large = Buffer.alloc(largeBytes, "0123456789abcdef");
+export const large = Buffer.alloc(largeBytes, "0123456789abcdef");
 
 const filePath = join(tmpdir(), `idem-doors-${process.pid}.txt`);
 const path = "/charges";
 
-export const doors: readonly Door[] = [
+/** Those that are asked over every database. */
+export const databaseDoors: readonly Door[] = [
   {
     name: "node",
     open: async (keys, route, shop) => {
@@ -155,31 +161,109 @@ export const doors: readonly Door[] = [
   },
   {
     name: "next",
+    joinsLines: true,
     open: async (keys, route, shop) => {
       const POST = onNext(keys, route, async (request, { idempotency }) => {
         const deed = deedOf(request.url);
         await execute(shop, deed, await request.text(), idempotency);
         return answerFetch(deed, shop);
       });
-      return listenFetch(async (request) => {
-        const response = await POST(request, { params: Promise.resolve({}) });
-        const headers = new Headers(response.headers);
-        cors(request.headers.get("origin"), (name, value) => headers.set(name, value));
-        return new Response(response.body, { status: response.status, headers });
-      });
+      return listenFetch(withCors((request) => POST(request, { params: Promise.resolve({}) })));
     },
   },
 ];
 
-const deedOf = (url: string): Deed => (new URL(url, "http://localhost").searchParams.get("deed") ?? "json") as Deed;
+/** Those that stand on the same way in as one of the above; they are asked over keys in memory. */
+export const thinDoors: readonly Door[] = [
+  {
+    name: "sveltekit",
+    joinsLines: true,
+    open: async (keys, route, shop) => {
+      const POST = onSvelteKit(keys, route, async ({ request }, key) => {
+        const deed = deedOf(request.url);
+        await execute(shop, deed, await request.text(), key);
+        return answerFetch(deed, shop);
+      });
+      return listenFetch(withCors((request) => POST({ request, getClientAddress: () => "127.0.0.1" })));
+    },
+  },
+  {
+    name: "bun",
+    joinsLines: true,
+    open: async (keys, route, shop) => {
+      const POST = onBun(keys, route, async (request, key) => {
+        const deed = deedOf(request.url);
+        await execute(shop, deed, await request.text(), key);
+        return answerFetch(deed, shop);
+      });
+      return listenFetch(withCors(POST));
+    },
+  },
+  {
+    name: "lambda",
+    open: async (keys, route, shop) => {
+      const handler = onLambda(keys, route, async (event, { idempotency }) => {
+        const { deed = "json" } = event.queryStringParameters as { deed?: Deed };
+        const body = Buffer.from(event.body!, "base64").toString();
+        await execute(shop, deed, body, idempotency);
+        const answer = answerFetch(deed, shop);
+        const bytes = Buffer.from(await answer.arrayBuffer());
+        const headers = Object.fromEntries(answer.headers);
+        return { statusCode: answer.status, headers, body: bytes.toString("base64"), isBase64Encoded: true };
+      });
+      return (await listening(createServer(loadBalancer(handler)))) + path;
+    },
+  },
+];
 
-const textOf = (body: unknown): string => (body === undefined ? "" : JSON.stringify(body));
+const withCors =
+  (handle: (request: Request) => Promise<Response>) =>
+  async (request: Request): Promise<Response> => {
+    const response = await handle(request);
+    const headers = new Headers(response.headers);
+    cors(request.headers.get("origin"), (name, value) => headers.set(name, value));
+    return new Response(response.body, { status: response.status, headers });
+  };
 
-function cors(origin: string | null | undefined, set: (name: string, value: string) => void): void {
+/** A load balancer of AWS with multi-value headers, in front of one function. */
+const loadBalancer =
+  (handler: (event: LambdaEvent, context: object) => Promise<LambdaResult>): RequestListener =>
+  async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { pathname, searchParams } = new URL(request.url!, "http://localhost");
+    const multiValueHeaders: Record<string, string[]> = {};
+    for (let at = 0; at < request.rawHeaders.length; at += 2) {
+      const name = request.rawHeaders[at]!.toLowerCase();
+      multiValueHeaders[name] = [...(multiValueHeaders[name] ?? []), request.rawHeaders[at + 1]!];
+    }
+    const event = {
+      requestContext: { elb: { targetGroupArn: "arn:aws:elasticloadbalancing:eu-central-1:1:targetgroup/f/1" } },
+      httpMethod: request.method!,
+      path: pathname,
+      queryStringParameters: Object.fromEntries(searchParams),
+      multiValueHeaders,
+      body: Buffer.concat(chunks).toString("base64"),
+      isBase64Encoded: true,
+    };
+    const result = await handler(event, {}).catch(() => null);
+    if (result === null) return void response.writeHead(502).end();
+    for (const [name, values] of Object.entries(result.multiValueHeaders!)) response.setHeader(name, values);
+    cors(request.headers.origin, (name, value) => response.setHeader(name, value));
+    response.writeHead(result.statusCode);
+    response.end(Buffer.from(result.body, result.isBase64Encoded ? "base64" : "utf8"));
+  };
+
+export const deedOf = (url: string): Deed =>
+  (new URL(url, "http://localhost").searchParams.get("deed") ?? "json") as Deed;
+
+export const textOf = (body: unknown): string => (body === undefined ? "" : JSON.stringify(body));
+
+export function cors(origin: string | null | undefined, set: (name: string, value: string) => void): void {
   if (typeof origin === "string") set("access-control-allow-origin", origin);
 }
 
-async function execute(shop: Shop, deed: Deed, body: string, context: KeyContext | undefined): Promise<void> {
+export async function execute(shop: Shop, deed: Deed, body: string, context: KeyContext | undefined): Promise<void> {
   if (deed === "throw-before") {
     await context!.beforeEffects(() => {
       throw new Error("no connection");
@@ -190,7 +274,7 @@ async function execute(shop: Shop, deed: Deed, body: string, context: KeyContext
   if (deed === "throw") throw new Error("the receipt could not be printed");
 }
 
-async function answerNode(response: ServerResponse, deed: Deed): Promise<void> {
+export async function answerNode(response: ServerResponse, deed: Deed): Promise<void> {
   switch (deed) {
     case "no-content":
       response.writeHead(204).end();

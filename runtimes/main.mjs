@@ -1,6 +1,6 @@
-// npm run runtimes [-- node22 node24 bun deno this] [--only contract,readme,torture,sim]
+// npm run runtimes [-- node22 node24 bun deno this] [--only contract,readme,door,torture,sim]
 //
-// The store's own tests and contract, the README's program with a kill -9 in the middle, kills of real processes and simulated worlds, each on every
+// The store's own tests and contract, the README's program with a kill -9 in the middle, idem/bun on Bun, kills of real processes and simulated worlds, each on every
 // runtime that npm brings into this folder, over the SQLite that the runtime has. A quarter of an hour and the network, so it has a command of its own.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -61,6 +61,8 @@ async function readme(runtime) {
 const checks = {
   contract: (runtime) => failed(runtime, [vitest, "run", "--project", "idem", "packages/idem/src/store/sqlite"]),
   readme,
+  // The one runtime with a door of its own.
+  door: (runtime) => (runtime.name === "bun" ? failed(runtime, ["runtimes/bun-door.mjs"]) : null),
   torture: (runtime) => failed(runtime, ["torture/dist/main.js", "--short", "--fresh"]),
   sim: (runtime) => failed(runtime, ["sim/dist/main.js", "--worlds", "20", "--store", "sqlite"]),
 };

@@ -57,11 +57,12 @@ const quickstarts = {
     verified: { file: "src/orders.functions.ts", mail: /\(\) => mailer\.send\(`[^`]*`\)/ },
     // The page's own module stands in main.ts, which listens.
     module: `import { Module } from "@nestjs/common";
-import { IdemService } from "./idem.service.js";
+import { idemModule } from "idem/nestjs";
+import { idem } from "./idem.js";
 import { Mailer } from "./mailer.js";
 import { OrdersFunctions } from "./orders.functions.js";
 
-@Module({ providers: [IdemService, Mailer, OrdersFunctions] })
+@Module({ imports: [idemModule(idem)], providers: [Mailer, OrdersFunctions] })
 export class FunctionsModule {}
 `,
     configuration: `import "reflect-metadata";
@@ -81,6 +82,32 @@ export default {
     build: ["node_modules/typescript/bin/tsc"],
     start: () => ["dist/main.js"],
     orders: "/orders",
+  },
+  sveltekit: {
+    verified: { file: "src/lib/server/idem.ts", mail: /\(\) => console\.log\(`[^`]*`\)/ },
+    configuration: `export default {
+  modules: ["src/lib/server/idem.ts"],
+  ${functions}
+};
+`,
+    install: [
+      ...["@sveltejs/kit@3", "@sveltejs/adapter-node@6", "@sveltejs/vite-plugin-svelte@7", "svelte@5", "vite@8"],
+      ...["typescript@6", "@types/node@20"],
+    ],
+    beside: {
+      "vite.config.ts": `import adapter from "@sveltejs/adapter-node";
+import { sveltekit } from "@sveltejs/kit/vite";
+
+export default { plugins: [sveltekit({ adapter: adapter() })] };
+`,
+      "src/app.html": "<!doctype html><html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>\n",
+      "src/routes/+page.svelte": "<h1>shop</h1>\n",
+      "package.json": '{ "private": true, "type": "module" }\n',
+      "tsconfig.json": '{ "extends": "./.svelte-kit/tsconfig.json" }\n',
+    },
+    build: ["node_modules/vite/bin/vite.js", "build"],
+    start: () => ["build"],
+    orders: "/api/orders",
   },
 };
 
@@ -136,7 +163,7 @@ async function prove(name, quickstart) {
   const folder = mkdtempSync(join(tmpdir(), `idem-${name}-`));
   const page = readFileSync(join(root, "docs", "quickstarts", `${name}.md`), "utf8");
   const blocks = [...page.matchAll(/```ts\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, path, code]) => [path, code]);
-  for (const [path, text] of [...blocks, ...Object.entries(beside), ["package.json", '{ "private": true }\n']]) {
+  for (const [path, text] of [["package.json", '{ "private": true }\n'], ...blocks, ...Object.entries(beside)]) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }

@@ -2,11 +2,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Idem } from "idem";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { stripe } from "./stripe.ts";
 
@@ -56,6 +58,33 @@ test("the code of docs/logs.md is this folder's, and a failed run reaches who li
   ]);
   stop();
   await idem.stop();
+});
+
+test("the code of docs/observability.md is this folder's, and what it sets up reaches a collector", async () => {
+  expect(blocksOf("docs/observability.md")).toEqual([regionOf("tracing")]);
+  const taken: string[] = [];
+  const collector = createHttpServer(async (request, response) => {
+    let text = "";
+    for await (const piece of request) text += piece;
+    taken.push(...[...text.matchAll(/"name":"((?:send|run) [^"]+)"/g)].map(([, name]) => name!));
+    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+  });
+  collector.listen(0, "127.0.0.1");
+  await once(collector, "listening");
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  const { provider } = await import("./tracing.ts");
+  delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const idem = new Idem({ id: "traced", store: "memory:", logger: false });
+  idem.createFunction({ id: "pay" }, { event: "go" }, () => 1);
+  await idem.start();
+  const { decisions } = await idem.send({ name: "go", data: {} });
+  await idem.runs.wait(decisions[0]!.runId!, { timeout: "30s" });
+  await idem.stop();
+  await provider.shutdown();
+  expect(taken).toEqual(["send go", "run pay"]);
+  const { trace } = await import("@opentelemetry/api");
+  trace.disable();
+  collector.close();
 });
 
 function missing(): unknown {

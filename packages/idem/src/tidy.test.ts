@@ -44,7 +44,7 @@ describe("rooms", () => {
     ingest: ["ingest", "flow", "dedup", "model", "store contract"],
     schedule: ["schedule", "flow", "dedup", "model", "store contract"],
     execute: ["execute", "protocol", "flow", "dedup", "model", "store contract", "platform"],
-    observe: ["observe", "flow", "dedup", "model", "store contract"],
+    observe: ["observe", "protocol", "flow", "dedup", "model", "store contract", "platform"],
     engine: [
       "engine",
       "ingest",
@@ -96,6 +96,7 @@ describe("rooms", () => {
       "engine",
       "execute",
       "ingest",
+      "observe",
       "protocol",
       "flow",
       "dedup",
@@ -360,6 +361,7 @@ describe("the platform is the only way to the machine", () => {
     [/import \{[^}]*\brandom[^}]*\} from "node:crypto"/, "platform.randomBytes()"],
     [/(?<![.\w])set(Timeout|Interval|Immediate)\(/, "platform.timer() or platform.soon()"],
     [/\bAbortSignal\.timeout\(/, "platform.timer()"],
+    [/["']@opentelemetry\//, "platform.openTelemetry(): it is looked up and never loaded"],
     [/(?<![.\w])fetch\(/, "platform.fetch()"],
     [
       /^import (?!type).* from "node:(net|http|https|http2|fs|fs\/promises|dns|worker_threads|child_process|os|timers)/m,

@@ -5,6 +5,7 @@ import { acceptEvent } from "../ingest/accept-events.ts";
 import type { EventIdScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
+import { noteTrace, type TracePoint, writeTraceparent } from "../protocol/traceparent.ts";
 import type { ByHand } from "../store/audit.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import { limits } from "./limits.ts";
@@ -16,6 +17,8 @@ export interface KnownOfEvents {
   readonly sourceRunId?: string | null;
   /** Only for those who checked whose delivery it is. */
   readonly idScope?: EventIdScope | undefined;
+  /** The span of the sender, where the request named one. */
+  readonly trace?: TracePoint | null;
   /** Absent for what a program sends. */
   readonly byHand?: ByHand | undefined;
 }
@@ -35,18 +38,15 @@ export async function checkedEvents(
   inputs: readonly unknown[],
   windowMs: number,
   middleware: readonly Middleware[],
-  { eventIds = [], sourceRunId = null, idScope }: KnownOfEvents,
+  { eventIds = [], sourceRunId = null, idScope, trace = null }: KnownOfEvents,
   ports: { readonly check: CheckEvents; readonly now: () => number; readonly newId: () => string },
 ): Promise<readonly NewEvent[]> {
   const given = await outgoingEvents(inputs, middleware, ports.check);
   refuseTooMany(given);
   const now = ports.now();
-  return given.map((input, i) =>
-    acceptEvent(
-      input,
-      placeOf(i, given.length),
-      { eventId: eventIds[i] ?? ports.newId(), now, windowMs, sourceRunId, allowReserved: false, idScope },
-      limits,
-    ),
-  );
+  return given.map((input, i) => {
+    const facts = { eventId: eventIds[i] ?? ports.newId(), now, windowMs, sourceRunId, allowReserved: false, idScope };
+    const event = acceptEvent(input, placeOf(i, given.length), facts, limits);
+    return trace === null ? event : noteTrace(event, writeTraceparent(trace));
+  });
 }

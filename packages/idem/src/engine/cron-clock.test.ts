@@ -151,6 +151,7 @@ function world() {
       env: "default",
       registry,
       time: new StoreTime(platform),
+      traces: { beginTick: () => null },
       worker: {
         takesDeliveries: "worker",
         names: { doubt: (name) => worker.doubted.push(name) },

@@ -8,6 +8,7 @@
 // An instant has come when the store's clock says so. Waiting is by the steady clock; the poll looks again every second, because
 // the store's clock may have been set meanwhile.
 import { jitterOf } from "../model/cron.ts";
+import type { EventTraces, TracedTick } from "../observe/trace-events.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { DueTick } from "../schedule/cron-ticks.ts";
 import type { Tick, Ticked } from "../store/flow.ts";
@@ -55,6 +56,7 @@ export interface CronClockOptions {
   readonly registry: Pick<Registry, "registration" | "all" | "get" | "refresh">;
   readonly time: Pick<StoreTime, "note" | "reached">;
   readonly worker: TickWorker;
+  readonly traces: Pick<EventTraces, "beginTick">;
   readonly newId: () => string;
   readonly pairOf: PairOfTick;
   readonly report: (what: string, error: unknown) => void;
@@ -63,6 +65,7 @@ export interface CronClockOptions {
 interface Asked {
   readonly entry: CronEntry;
   readonly tick: Tick;
+  readonly traced: TracedTick | null;
 }
 
 export class CronClock {
@@ -250,6 +253,7 @@ export class CronClock {
       time.note(askedMono, answer.now);
       this.heardMono = askedMono;
       this.runIds = new RunIds(this.options.newId);
+      for (const i of answer.fired) asked[i]!.traced?.fired(answer);
       worker.takeIn(answer, leaseTo);
       this.advance(asked, answer);
     } finally {
@@ -263,26 +267,28 @@ export class CronClock {
     for (const each of due) {
       const { entry } = each;
       if (failed.has(entry)) continue;
-      const tick = this.schedules.guarded(entry, () => this.tickOf(each, slots));
-      if (tick === null) failed.add(entry);
-      else asked.push({ entry, tick });
+      const planned = this.schedules.guarded(entry, () => this.tickOf(each, slots));
+      if (planned === null) failed.add(entry);
+      else asked.push({ entry, ...planned });
     }
     return asked;
   }
 
-  private tickOf({ entry, tick }: Due, slots: { reserved: number }): Tick {
-    const { env, registry, time, worker, pairOf } = this.options;
+  private tickOf({ entry, tick }: Due, slots: { reserved: number }): Omit<Asked, "entry"> {
+    const { env, registry, time, worker, traces, pairOf } = this.options;
     const { fn, trigger } = entry;
     const { tickAt } = tick;
     const fireAt = tickAt + jitterOf(fn, tickAt, trigger.jitterMs ?? 0);
     const dueAt = fireAt > tickAt && fireAt > time.reached() ? fireAt : null;
-    const event = tickEvent(env, fn, trigger.cron, tickAt, fireAt);
+    const made = tickEvent(env, fn, trigger.cron, tickAt, fireAt);
+    const traced = traces.beginTick(made, fn, trigger.cron, tickAt);
+    const event = traced?.event ?? made;
     const leaseTo = tick.decision === "start" && dueAt === null ? worker.reserve(fn) : null;
     if (leaseTo !== null) slots.reserved++;
     // The schedules were read at this very registration, so the function is known.
     const target = registry.get(fn)!;
     const pair = pairOf(target, event, { ...tick, dueAt }, this.runIds.of(event.id, fn), leaseTo);
-    return { fn, cron: trigger.cron, tickAt, event, pair, speaksFor: tick.speaksFor ?? null };
+    return { tick: { fn, cron: trigger.cron, tickAt, event, pair, speaksFor: tick.speaksFor ?? null }, traced };
   }
 
   /** A tick that was not new is decided by somebody else, unless its time has not come for the store. */

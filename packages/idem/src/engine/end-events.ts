@@ -2,6 +2,7 @@
 // (docs/reference/wire.md#system-events). An event nobody listens to is not stored.
 import { type Event, publicEventId } from "../model/event.ts";
 import type { EndState } from "../model/run.ts";
+import { noteTrace, traceOf, writeTraceparent } from "../protocol/traceparent.ts";
 import type { NestedIngest } from "../store/advance.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import { type PrepareOptions, pairsFor, type RunIds } from "./prepare-ingest.ts";
@@ -23,6 +24,8 @@ export interface EndedRun {
   readonly event: Event;
   /** All that it was started with. */
   readonly events: readonly Event[];
+  /** The span of the pass that ended it; null or absent where nobody listens, or where it was ended from outside. */
+  readonly traceparent?: string | null;
 }
 
 export function endEvents(
@@ -36,6 +39,9 @@ export function endEvents(
   // A function that handles ends would otherwise hear of its own for ever.
   if (isEndEvent(run.event.name)) return null;
   const data = endData(run, state, result);
+  const at = traceOf(run.event);
+  const traceparent = run.traceparent ?? (at === null ? null : writeTraceparent(at));
+  const noted = traceparent === null ? null : noteTrace({ extra: null }, traceparent).extra;
   const events = namesByState[state].map((name, i): NewEvent & { ifAwaited?: boolean } => ({
     id: eventIds[i]!,
     callerId: null,
@@ -43,7 +49,7 @@ export function endEvents(
     name,
     data,
     ts: options.now,
-    extra: null,
+    extra: noted,
     sourceRunId: run.id,
     ...(options.registry.match(name).length === 0 ? { ifAwaited: true } : {}),
   }));

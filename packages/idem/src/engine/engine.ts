@@ -4,11 +4,14 @@ import { fingerprintOf } from "../execute/code-of-run.ts";
 import type { Code, FunctionCode, Middleware, RemoteCode } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { blockedMaxDefaultMs } from "../model/beats.ts";
+import { webhookScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
 import { Expressions } from "../model/expression.ts";
 import { leftBehind, type NamedFunction, namedOf, recordedNames } from "../model/function-names.ts";
 import { Turns, Work } from "../model/turns.ts";
 import { UlidSource } from "../model/ulid.ts";
+import { EventTraces } from "../observe/trace-events.ts";
+import { Tracing } from "../observe/tracing.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
 import type { Audited, ByHand } from "../store/audit.ts";
@@ -22,12 +25,11 @@ import { type Cancelled, cancelRun } from "./cancel-run.ts";
 import { checkedEvents, type KnownOfEvents } from "./checked-events.ts";
 import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
 import { CronClock } from "./cron-clock.ts";
-import { type IngestingEngine, ingestEvents } from "./ingest-events.ts";
+import { type IngestingEngine, type IngestingOptions, ingestEvents } from "./ingest-events.ts";
 import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
 import { limits } from "./limits.ts";
 import { Neighbours } from "./neighbours.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
-import type { pairsFor } from "./prepare-ingest.ts";
 import { Presence } from "./presence.ts";
 import { Registry } from "./registry.ts";
 import { OutboxRelay } from "./relay-outbox.ts";
@@ -105,6 +107,7 @@ export class Engine {
   private readonly presence: Presence | null;
   private readonly outbox: OutboxRelay;
   private readonly ingesting: IngestingEngine;
+  private readonly traces: EventTraces;
 
   constructor(private readonly options: EngineOptions) {
     const { store, platform, env, app, about, leaseTermMs, retentionMs = null } = options;
@@ -138,10 +141,16 @@ export class Engine {
       now: () => this.time.now(),
       warn: (line) => options.telling.logger.warn(line),
     });
+    const tracing = new Tracing(platform, () => about?.version ?? "");
+    const nameOf = (fn: string) => this.registry.displayName(fn);
+    const traces = new EventTraces({ tracing, env, reads: store.reads, nameOf });
+    this.traces = traces;
     this.worker = new Worker({
       store,
       platform,
       env,
+      tracing,
+      traces,
       registry: this.registry,
       expressions: this.expressions,
       turns: this.turns,
@@ -169,6 +178,7 @@ export class Engine {
       registry: this.registry,
       time: this.time,
       worker: this.worker,
+      traces,
       newId: () => this.ids.next(),
       pairOf: (target, event, tick, runId, leaseTo) =>
         tickPair(target, event, tick, { env, runId, now: this.time.now(), leaseTo }, this.expressions),
@@ -187,7 +197,8 @@ export class Engine {
             report: (what, error) => this.worker.report(what, error),
           });
     const { registry, time, worker, turns } = this;
-    this.ingesting = { store, platform, env, registry, worker, time, telling, turns, newId: () => this.ids.next() };
+    const newId = () => this.ids.next();
+    this.ingesting = { store, platform, env, registry, worker, time, telling, turns, traces, newId };
     const beside = { store, platform, time, report: (what: string, error: unknown) => this.report(what, error) };
     this.neighbours =
       store.shared === null
@@ -375,6 +386,7 @@ export class Engine {
     await this.crons.idle();
     await this.outbox.idle();
     await this.worker.idle();
+    await this.traces.idle();
   }
 
   /** When something is due by itself, as far as this engine has looked; null for never, undefined while its last look failed. */
@@ -400,6 +412,7 @@ export class Engine {
     this.retention?.stop();
     // Side by side: a store that answers none of them must not keep steps from being finished.
     await this.worker.stop(graceMs, Promise.all([this.crons.stop(), this.outbox.stop()]));
+    await this.traces.idle();
     // Until here: what is being finished may be told that it is cancelled.
     this.neighbours?.stop();
     await this.presence?.stop();
@@ -421,7 +434,8 @@ export class Engine {
     if (events.length === 0) {
       return { ...nothingIngested, now: this.now(), given: events };
     }
-    return { ...(await this.ingest(events, undefined, known.byHand)), given: events };
+    const isDelivery = known.idScope === webhookScope;
+    return { ...(await this.ingest(events, { byHand: known.byHand, isDelivery })), given: events };
   }
 
   /** Writes the events into a transaction of the user's: accepted exactly if it commits, under the ids that are answered. */
@@ -431,7 +445,7 @@ export class Engine {
     middleware: readonly Middleware[],
     tx: UserTransaction,
   ): Promise<readonly string[]> {
-    const events = await this.check(inputs, windowMs, middleware);
+    const events = (await this.check(inputs, windowMs, middleware)).map((event) => this.traces.noteActive(event));
     await this.outbox.put(tx, events);
     return events.map(({ id }) => id);
   }
@@ -465,7 +479,7 @@ export class Engine {
     // Another process may have registered it since.
     if (this.registry.find(idOrSlug) === null) await this.registry.refresh();
     const event = eventToInvoke(idOrSlug, input, { eventId, now: this.time.now(), windowMs });
-    return { ...(await this.ingest([event], pairsOfInvoked(idOrSlug), byHand)), given: [event] };
+    return { ...(await this.ingest([event], { pairsOf: pairsOfInvoked(idOrSlug), byHand })), given: [event] };
   }
 
   /** What Idem itself has to say, under names nobody else may use. Each has an id, so a second telling is the same as the first. */
@@ -477,8 +491,8 @@ export class Engine {
     await this.ingest(events);
   }
 
-  private ingest(events: readonly NewEvent[], pairsOf?: typeof pairsFor, byHand?: ByHand): Promise<Ingested> {
-    return ingestEvents(this.ingesting, events, pairsOf, byHand);
+  private ingest(events: readonly NewEvent[], options?: IngestingOptions): Promise<Ingested> {
+    return ingestEvents(this.ingesting, events, options);
   }
 
   /** Paused, a function starts no runs: its events are decided as `paused`. Open runs go on. */

@@ -1,5 +1,6 @@
 // Events that were checked become facts: decided here, stored by the store, and what they start taken up by this process's worker.
 import type { Turns } from "../model/turns.ts";
+import type { EventTraces } from "../observe/trace-events.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { ByHand } from "../store/audit.ts";
 import type { Ingested, NewEvent, NewPair } from "../store/ingest.ts";
@@ -20,13 +21,38 @@ export interface IngestingEngine {
   readonly telling: Telling;
   readonly newId: () => string;
   readonly turns: Turns;
+  readonly traces: EventTraces;
+}
+
+export interface IngestingOptions {
+  readonly pairsOf?: typeof pairsFor | undefined;
+  readonly byHand?: ByHand | undefined;
+  /** A provider delivered them. */
+  readonly isDelivery?: boolean;
 }
 
 export async function ingestEvents(
   engine: IngestingEngine,
   events: readonly NewEvent[],
-  pairsOf: typeof pairsFor = pairsFor,
-  byHand?: ByHand,
+  { pairsOf = pairsFor, byHand, isDelivery = false }: IngestingOptions = {},
+): Promise<Ingested> {
+  const traced = engine.traces.begin(events, isDelivery ? "receive" : "send");
+  if (traced === null) return ingest(engine, events, pairsOf, byHand);
+  try {
+    const answer = await ingest(engine, traced.events, pairsOf, byHand);
+    traced.stored(answer);
+    return answer;
+  } catch (error) {
+    traced.failed(error);
+    throw error;
+  }
+}
+
+async function ingest(
+  engine: IngestingEngine,
+  events: readonly NewEvent[],
+  pairsOf: typeof pairsFor,
+  byHand: ByHand | undefined,
 ): Promise<Ingested> {
   const { store, env, platform, worker, registry, turns } = engine;
   // The same ids on every try: a second one must not start a second run.

@@ -5,6 +5,8 @@ import type { EffectStore, Patch, RunPorts, RunRoom } from "../execute/ports.ts"
 import { payloadOf } from "../model/event.ts";
 import { takeEquality } from "../model/expression-equality.ts";
 import type { NewLog } from "../model/log-line.ts";
+import type { TracedRun } from "../observe/trace-run.ts";
+import { noteTrace } from "../protocol/traceparent.ts";
 import type { AdvanceAnswer } from "../store/advance.ts";
 import type { LeasedJob, RunMemo } from "../store/leases.ts";
 import { annotateRun } from "./annotate-run.ts";
@@ -32,7 +34,7 @@ export function runPorts(
   job: RunJob,
   heldBy: string,
   code: Code,
-  room: RunRoom,
+  { room, trace }: { readonly room: RunRoom; readonly trace: TracedRun | null },
   worker: Worker,
   options: WorkerOptions,
 ): RunPorts {
@@ -43,6 +45,7 @@ export function runPorts(
     dispatch: { jobId: job.jobId, generation: job.fence },
     reportsElsewhere: options.store.shared !== null,
     room,
+    ...(trace === null ? {} : { trace }),
     plans: worker.plans,
     now: () => time.now(),
     reached: () => time.reached(),
@@ -55,7 +58,7 @@ export function runPorts(
     fetch: (request) => platform.fetch(request),
     isHeld: () => worker.names.mayBegin(heldBy),
     keepsLogs: options.keepsLogs,
-    advance: (patch, seen, log) => advance(job, heldBy, { ...patch, seen, log }, code, worker, options),
+    advance: (patch, seen, log) => advance(job, heldBy, { ...patch, seen, log }, { code, trace }, worker, options),
     ...(transactional === null
       ? {}
       : {
@@ -65,12 +68,15 @@ export function runPorts(
     effects: effectStore(heldBy, worker, options),
     acceptSends: async (sends) => {
       const events = await outgoingEvents(sends.events, code.middleware, options.checkEvents);
-      return eventsOfSends({ ...sends, events }, runId, worker.prepare());
+      const accepted = eventsOfSends({ ...sends, events }, runId, worker.prepare());
+      const { traceparent } = sends;
+      return traceparent === null ? accepted : accepted.map((event) => noteTrace(event, traceparent));
     },
     acceptInvoked: (invoked) => {
       const { fn } = job.memo.run;
       const app = options.registry.get(fn)?.app ?? "";
-      return invokedEvent(invoked, { runId, fn, app }, worker.prepare());
+      const event = invokedEvent(invoked, { runId, fn, app }, worker.prepare());
+      return trace === null ? event : noteTrace(event, trace.traceparent);
     },
     checkExpression: (expression) => {
       expressions.get(expression);
@@ -103,7 +109,7 @@ async function advance(
   job: RunJob,
   heldBy: string,
   patch: Patch & { readonly seen: number; readonly log: NewLog | null },
-  code: Code,
+  { code, trace }: { readonly code: Code; readonly trace: TracedRun | null },
   worker: Worker,
   options: WorkerOptions,
 ): Promise<AdvanceAnswer> {
@@ -116,7 +122,7 @@ async function advance(
     // Decided first, and only waited for where there are any: what is asked of the store stays in the order of asking.
     const sends = patch.sends ?? none;
     const sent = sends.length === 0 ? null : await decideSends(sends, worker.prepare(), runIds, options.turns);
-    const nested = nestedOf(memo, patch, sent, runIds, endIds, worker);
+    const nested = nestedOf(memo, patch, sent, { runIds, endIds, trace }, worker);
     const askedMono = platform.monoMs();
     let tries = 0;
     const write = () => {
@@ -148,6 +154,9 @@ async function advance(
         if (point !== undefined) await point;
       }
       worker.takeIn(answer.ingested, null);
+      if (trace !== null && answer.ingested !== null) {
+        options.traces.decided(nested.ingest?.events ?? none, answer.ingested.decisions);
+      }
       worker.wake(answer.woken);
       if (answer.freed) worker.poke();
       tellAdvanced(patch, answer, memo, code, options);
@@ -164,15 +173,19 @@ function nestedOf(
   memo: RunMemo,
   patch: Patch,
   sent: SentEvents | null,
-  runIds: RunIds,
-  endIds: readonly string[],
+  {
+    runIds,
+    endIds,
+    trace,
+  }: { readonly runIds: RunIds; readonly endIds: readonly string[]; readonly trace: TracedRun | null },
   worker: Worker,
 ) {
   const waits = patch.waits ?? [];
   const { next } = patch;
   if (sent === null && waits.length === 0 && next.kind !== "end") return { waits: [], ingest: null };
   const prepare = worker.prepare();
-  const run = { id: memo.run.id, fn: memo.run.fn, event: memo.event, events: memo.events };
+  const { event, events } = memo;
+  const run = { id: memo.run.id, fn: memo.run.fn, event, events, traceparent: trace?.traceparent ?? null };
   const ended = next.kind === "end" ? endEvents(run, next.state, next.result, endIds, prepare, runIds) : null;
   return planNested(sent ?? noSends(prepare), waits, ended, prepare);
 }

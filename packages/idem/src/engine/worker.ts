@@ -9,6 +9,9 @@ import type { Expressions } from "../model/expression.ts";
 import { isEnded } from "../model/run.ts";
 import { StepIds } from "../model/step-id.ts";
 import type { Turns } from "../model/turns.ts";
+import type { EventTraces } from "../observe/trace-events.ts";
+import { traceRun } from "../observe/trace-run.ts";
+import type { Tracing } from "../observe/tracing.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { WokenRun } from "../store/advance.ts";
 import type { Audited } from "../store/audit.ts";
@@ -41,6 +44,8 @@ export interface WorkerOptions {
   readonly store: Store;
   readonly platform: Platform;
   readonly env: string;
+  readonly tracing: Tracing;
+  readonly traces: EventTraces;
   readonly registry: Registry;
   readonly expressions: Expressions;
   readonly turns: Turns;
@@ -384,11 +389,14 @@ export class Worker {
     }
     this.counts.entered++;
     const share = this.bytes.open(memo.run.fn);
-    const ports = runPorts(job, heldBy, code, share, this, options);
+    const { tracing, env, registry } = options;
+    const trace = traceRun({ tracing, env, memo, name: registry.displayName(memo.run.fn) });
+    const ports = runPorts(job, heldBy, code, { room: share, trace }, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job, ports, options.telling, limits);
     let wasFull = false;
     const over = (ended: PassResult): void => {
       try {
+        trace?.over(outcomeOf(ended));
         // Before its end is told: whoever asks from here on must look, or would wait for news that is already out.
         if (this.active.get(runId)?.pass === pass) {
           wasFull = this.free <= 0;
@@ -445,3 +453,9 @@ export class Worker {
     this.options.telling.logger.error(`idem: ${what} failed`, error);
   }
 }
+
+/** As its span says it. */
+const outcomeOf = (ended: PassResult): string => {
+  if (ended.kind === "ended") return ended.end.state;
+  return ended.kind === "suspended" ? "waiting" : ended.kind;
+};

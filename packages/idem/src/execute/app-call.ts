@@ -41,7 +41,15 @@ export class AppCall {
       destination,
       open: [...pass.memo.waitingIds, ...pass.memo.retrying.map(({ stepId: id }) => id)],
     });
-    const answer = await code.remote.call({ ...call, fn: destination.fn, body, signal: pass.signal });
+    const trace = ports.trace?.call(target, attempt + 1) ?? null;
+    const traceparent = trace?.traceparent ?? this.run.traceparentOf(call.requestId);
+    const answer = await code.remote
+      .call({ ...call, traceparent, fn: destination.fn, body, signal: pass.signal })
+      .catch((error: unknown) => {
+        trace?.failed(error);
+        throw error;
+      });
+    trace?.answered(answer.status);
     const reply = readCallReply(answer);
     if (reply.kind === "not-the-app") throw new AppUnreachableError(`The app could not be reached: ${reply.why}`);
     if (reply.kind === "ops" || reply.kind === "returned") this.version = reply.version;

@@ -26,7 +26,7 @@ import { toJson } from "../model/json.ts";
 import { RetryAfterError } from "../model/user-errors.ts";
 import type { EffectContext, ReconcileContext } from "./effect.ts";
 import type { Ran } from "./operation.ts";
-import type { EffectStore, RunPorts } from "./ports.ts";
+import type { EffectStore, EffectTrace, RunPorts } from "./ports.ts";
 
 /** What a look-up found: the value the effect's callback would have returned, surely nothing, or no answer to the question. */
 export type Reconciled<Value = unknown> = { readonly found: Value } | "absent" | "unknown";
@@ -48,6 +48,8 @@ export interface EffectAttempt {
   readonly reconcileAfterMs: number;
   readonly store: EffectStore;
   readonly ports: Pick<RunPorts, "now" | "newId">;
+  /** Null where nobody listens. */
+  readonly trace: EffectTrace | null;
 }
 
 // Longer than a request is waited for. It only keeps other runs of the same key away: they would send the same key.
@@ -58,7 +60,28 @@ const windowMs = 365 * 24 * 60 * 60_000;
 const valueBytesMax = 256 * 1024;
 const receiptCharsMax = 1_024;
 
-export async function attemptEffect(of: EffectAttempt): Promise<Ran> {
+/** What became of it, for whoever traces. */
+type Became = "sent" | "sent-again" | "recorded" | "found" | "parked" | "failed";
+
+export function attemptEffect(of: EffectAttempt): Promise<Ran> {
+  const { trace } = of;
+  const told = { became: "failed" as Became };
+  if (trace === null) return attempt(of, told);
+  return trace.within(() =>
+    attempt(of, told).then(
+      (ran) => {
+        trace.became(told.became);
+        return ran;
+      },
+      (error) => {
+        trace.failed(error, told.became);
+        throw error;
+      },
+    ),
+  );
+}
+
+async function attempt(of: EffectAttempt, told: { became: Became }): Promise<Ran> {
   const { effect, store, ports } = of;
   const { runId, step, key } = effect;
   const scope = effectScope(effect.destination.name, effect.entity);
@@ -68,6 +91,7 @@ export async function attemptEffect(of: EffectAttempt): Promise<Ran> {
   const claim = await store.claim({ scope, key, token: of.token, leaseMs, windowMs, note: noteText(first) });
   switch (claim.kind) {
     case "duplicate":
+      told.became = "recorded";
       return recorded(name, readOutcome(claim.outcome));
     case "in-flight": {
       const cause = errors.EFFECT_IN_FLIGHT({ effect: name });
@@ -78,7 +102,13 @@ export async function attemptEffect(of: EffectAttempt): Promise<Ran> {
       throw new Error(`effect ${name} has a fingerprint`);
     case "fresh":
   }
-  const held = new HeldEffect(of, { scope, key, fence: claim.fence }, name, readNote(claim.note ?? noteText(first)));
+  const held = new HeldEffect(
+    of,
+    { scope, key, fence: claim.fence },
+    name,
+    readNote(claim.note ?? noteText(first)),
+    told,
+  );
   if (held.note.by === by) return held.send({ isFirst: true });
   return held.again(claim.since);
 }
@@ -100,6 +130,7 @@ class HeldEffect {
     private readonly place: Place,
     private readonly name: string,
     public note: EffectNote,
+    private readonly told: { became: Became },
   ) {}
 
   /** It was tried before, and nobody recorded what became of it. */
@@ -125,8 +156,10 @@ class HeldEffect {
     const surelyFoundAt = this.note.triedAt + of.reconcileAfterMs;
     const { key, signal } = of.context;
     const answer = await this.orLeave(async () => of.reconcile!({ key, since, signal }));
-    if (typeof answer === "object" && answer !== null && "found" in answer)
+    if (typeof answer === "object" && answer !== null && "found" in answer) {
+      this.told.became = "found";
       return this.settle(answer.found, "reconcile");
+    }
     if (answer !== "absent") return this.park(since, "the look-up could not tell");
     if (now >= surelyFoundAt) return this.resend(now);
     // What was sent a moment ago need not be listed yet.
@@ -157,6 +190,7 @@ class HeldEffect {
       else await this.leave();
       throw error;
     }
+    this.told.became = isFirst ? "sent" : "sent-again";
     return this.settle(value, "answer");
   }
 
@@ -184,6 +218,7 @@ class HeldEffect {
   }
 
   private async park(since: number, why: string): Promise<never> {
+    this.told.became = "parked";
     await this.extend(0, { ...this.note, parked: why });
     const error = errors.OUTCOME_UNKNOWN({ effect: this.name, since, why });
     this.of.store.report(error.message);

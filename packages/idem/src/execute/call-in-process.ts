@@ -40,7 +40,7 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
     ...(code.handlesEnd ? { error: failureOf(event) } : {}),
   };
   for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
-  return code.handler(input);
+  return call.ports.trace === undefined ? code.handler(input) : call.ports.trace.within(() => code.handler(input));
 }
 
 const told = new WeakMap<object, Set<string>>();

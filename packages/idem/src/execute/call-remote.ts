@@ -37,6 +37,8 @@ export interface RemoteRun {
   readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number };
   readonly runId: string;
   readonly event: Record<string, unknown>;
+  /** A call that nobody traces, by its id (protocol/traceparent.ts). */
+  readonly traceparentOf: (requestId: string) => string;
   /** All it carries, `event` first. */
   readonly events: readonly Record<string, unknown>[];
   /** Edited inputs, JSON lists by step id. */
@@ -247,6 +249,7 @@ class RemotePass {
     const { planned } = this;
     return {
       kind: "attempt",
+      isElsewhere: true,
       input: () => input,
       began: () => began,
       run: async ({ attempt }) => {

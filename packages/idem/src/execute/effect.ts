@@ -137,6 +137,7 @@ export function recordedEffect(of: {
           reconcileAfterMs: afterMs,
           store: effects,
           ports,
+          trace: facts.trace?.effect({ destination: destination.name, entity, key }) ?? null,
         };
         // What it answers too late is kept with the effect all the same: the next attempt receives it and sends nothing.
         return facts.within(() => attemptEffect(attempt));

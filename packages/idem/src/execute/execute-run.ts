@@ -8,6 +8,7 @@ import { fromJson, toJson } from "../model/json.ts";
 import type { ParkReason } from "../model/run.ts";
 import { serializeError } from "../model/user-errors.ts";
 import { calledEvent } from "../protocol/invoked-event.ts";
+import { traceparentOf } from "../protocol/traceparent.ts";
 import type { EndRun, NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
 import type { PassLimits } from "./attempt-step.ts";
@@ -271,6 +272,7 @@ export function executeRun(
         limits,
         runId: run.id,
         event,
+        traceparentOf: (requestId: string) => traceparentOf({ runId: run.id, requestId }, memo.event),
         events: memo.events.length === 1 ? [event] : memo.events.map(seen),
         inputs: memo.inputs,
         attempt,
@@ -297,6 +299,7 @@ export function executeRun(
       return await end(ending("completed", json), { steps: divergenceSteps(diverged, ports.now()) });
     } catch (error) {
       if (isStopped) return pass.closed;
+      ports.trace?.threw(error);
       pass.codeIsOver();
       await pass.idle();
       // Only of code elsewhere: what is thrown here may refuse to say what it is.

@@ -2,7 +2,7 @@
 import type { StepKind } from "../model/step.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import type { TransactionClient } from "../store/transactional.ts";
-import type { PlannedWait } from "./ports.ts";
+import type { AttemptTrace, PlannedWait } from "./ports.ts";
 import type { StepBody } from "./step-body.ts";
 import type { StepLimit } from "./step-limit.ts";
 
@@ -18,6 +18,8 @@ export interface AttemptFacts extends StepLimit {
   /** How often in a row it was entered, this time included: more than once where a process was lost in the middle of it. */
   readonly entered: number;
   readonly body: StepBody;
+  /** Null where nobody listens. */
+  readonly trace: AttemptTrace | null;
 }
 
 /** Of a step that runs code; absent or null for the function's own limit. */
@@ -36,6 +38,8 @@ export type Work =
       readonly read?: (value: unknown) => unknown;
       /** What it was given, as it is kept; asked once an attempt is over. Absent for nothing. */
       readonly input?: () => string | null;
+      /** Its code runs in another process, which is called for it: that is where its spans are made. */
+      readonly isElsewhere?: boolean;
       /** When it began, where it had begun before it came here; asked once an attempt is over. */
       readonly began?: () => number | null;
     } & Limited)

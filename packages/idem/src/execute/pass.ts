@@ -401,7 +401,8 @@ export class Pass {
     for (const op of found) {
       if (op.work.kind !== "wait" || !this.admit(op)) continue;
       try {
-        const planned = op.work.plan();
+        const { plan } = op.work;
+        const planned = this.ports.trace === undefined ? plan() : this.ports.trace.wait(op, plan);
         this.state.unsaved.addWait(planned);
         this.memo.beginWait(op.stepId, planned.wait.timeoutAt);
       } catch (error) {
@@ -496,9 +497,12 @@ export class Pass {
       name,
       lines && { add: (level, args) => lines.add(lineOfStep(stepId, place++, this.said(level, args, attempt))) },
     );
-    const facts = { attempt, entered: this.entered, ...limit, body };
+    const isElsewhere = work.kind === "attempt" && work.isElsewhere === true;
+    const trace = this.ports.trace === undefined || isElsewhere ? null : this.ports.trace.attempt(op, attempt);
+    const facts = { attempt, entered: this.entered, ...limit, body, trace };
+    const ran = (run: () => Promise<Ran>): Promise<Ran> => (trace === null ? run() : trace.within(run));
     const around = (run: () => Promise<Ran>): Promise<Ran> =>
-      this.options.around === null ? run() : this.options.around({ ...op, attempt }, run);
+      this.options.around === null ? ran(run) : ran(() => this.options.around!({ ...op, attempt }, run));
     /** Before anything of it is kept. */
     const check = (ran: Ran): Ran => {
       body.throwIfNested();
@@ -524,7 +528,9 @@ export class Pass {
       );
     } catch (error) {
       attempted = failed(error, { ...this.options, attempt, unreached }, this.ports);
+      trace?.failed(error, attempted.kind === "retry" ? attempted.retryAt : null);
     }
+    trace?.end();
     body.isOver = true;
     if (this.isOver) return;
     const endedAt = this.ports.now();

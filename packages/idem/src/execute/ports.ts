@@ -91,6 +91,8 @@ export interface PlannedSends {
   readonly eventId: (index: number) => string;
   /** Given to an event whose author gave it none: the same on every retry and in a rerun. */
   readonly fallbackId: (index: number) => string;
+  /** The span that sends them; null where nobody listens. */
+  readonly traceparent: string | null;
 }
 
 export interface FoundStep extends OpIds {
@@ -107,6 +109,40 @@ export interface EffectStore {
   report(what: string): void;
 }
 
+/** Spans of the pass (docs/observability.md), where somebody listens. Nothing is decided by them. */
+export interface RunTrace {
+  within<T>(run: () => T): T;
+  attempt(step: { readonly name: string; readonly kind: StepKind }, attempt: number): AttemptTrace | null;
+  wait(step: { readonly name: string; readonly kind: StepKind }, plan: () => PlannedWait): PlannedWait;
+  /** Null asks what comes next. */
+  call(step: string | null, attempt: number): CallTrace | null;
+  /** The code itself, between its steps. */
+  threw(error: unknown): void;
+}
+
+export interface AttemptTrace {
+  /** For what the attempt sends. */
+  readonly traceparent: string;
+  within<T>(run: () => T): T;
+  failed(error: unknown, retryAt: number | null): void;
+  end(): void;
+  effect(of: { readonly destination: string; readonly entity: string; readonly key: string }): EffectTrace | null;
+}
+
+/** Each ends it. */
+export interface EffectTrace {
+  within<T>(run: () => T): T;
+  became(outcome: string): void;
+  failed(error: unknown, outcome: string): void;
+}
+
+/** Each but the first ends it. */
+export interface CallTrace {
+  readonly traceparent: string;
+  answered(status: number): void;
+  failed(error: unknown): void;
+}
+
 export interface RunPorts {
   /** What this lease is known by to code in another process: the job and its fence. */
   readonly dispatch: { readonly jobId: string; readonly generation: number };
@@ -114,6 +150,8 @@ export interface RunPorts {
   readonly reportsElsewhere?: boolean;
   /** Absent where one run is executed alone. */
   readonly room?: RunRoom;
+  /** Absent where nobody listens. */
+  readonly trace?: RunTrace;
   /** Whether lines of the code's logger are kept with the run; absent where nobody takes them. */
   readonly keepsLogs?: boolean;
   readonly plans: SiblingPlans;

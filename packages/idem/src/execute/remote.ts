@@ -17,6 +17,8 @@ export interface RemoteCall {
   readonly generation: number;
   /** The same for every call of one run. */
   readonly jobId: string;
+  /** Its span in its trace, by the W3C's header. */
+  readonly traceparent: string;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }

@@ -309,11 +309,12 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
           kind: "attempt",
           limitMs,
           input: () => inputText({ events }),
-          run: async ({ within }) => {
+          run: async ({ within, trace }) => {
             const sends = await within(() =>
               ports.acceptSends({
                 step,
                 events,
+                traceparent: trace?.traceparent ?? null,
                 eventId: (i) => (eventIds[i] ??= ports.newId()),
                 fallbackId: (i) => `${key}:${i}`,
               }),

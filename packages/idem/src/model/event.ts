@@ -12,7 +12,7 @@ export interface Event {
   readonly data: string;
   /** When it happened, by the sender's word. Never decides a window. */
   readonly ts: number;
-  /** JSON text of what else the sender attached (`v`, `user`, `meta`) and of who invoked (`invoked`), or null. */
+  /** JSON text of what else the sender attached (`v`, `user`, `meta`), of who invoked (`invoked`) and of the span that sent it (`trace`), or null. */
   readonly extra: string | null;
   readonly receivedAt: number;
   /** Set on a duplicate: the event that was first. */
@@ -33,10 +33,14 @@ export const publicEventId = (event: Pick<Event, "id" | "callerId">): string => 
 
 const nothing: Readonly<Record<string, unknown>> = {};
 
-/** As user code and expressions see it: who invoked is nobody's key. */
+/** As user code and expressions see it: who invoked, and in which trace, is nobody's key. */
 export function payloadOf(
   event: Pick<Event, "id" | "callerId" | "name" | "data" | "ts" | "extra">,
 ): Record<string, unknown> & { id: string; ts: number } {
-  const { invoked: _, ...extra } = event.extra === null ? nothing : (fromJson(event.extra) as Record<string, unknown>);
+  const {
+    invoked: _,
+    trace: __,
+    ...extra
+  } = event.extra === null ? nothing : (fromJson(event.extra) as Record<string, unknown>);
   return { ...extra, id: publicEventId(event), name: event.name, data: fromJson(event.data), ts: event.ts };
 }

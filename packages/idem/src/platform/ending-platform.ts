@@ -38,6 +38,7 @@ export function endingPlatform(of: Platform): EndingPlatform {
     startThread: (file, input) => of.startThread(file, input),
     point: (name) => of.point(name),
     ...(of.local === undefined ? {} : { local: of.local }),
+    ...(of.openTelemetry === undefined ? {} : { openTelemetry: () => of.openTelemetry!() }),
     ...(of.watchLoop === undefined ? {} : { watchLoop: () => of.watchLoop!() }),
   };
   return {

@@ -6,6 +6,7 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 import { readBounded } from "./bounded-body.ts";
 import { nodeLocalSockets } from "./node-local-sockets.ts";
 import { steadyMs } from "./node-thread.ts";
+import { registeredTelemetry } from "./open-telemetry.ts";
 import { builtFile } from "./package-files.ts";
 import type { Platform, Thread, Timer } from "./platform.ts";
 
@@ -98,6 +99,7 @@ export const nodePlatform: Platform = {
   },
   startThread: startWorker,
   local: nodeLocalSockets,
+  openTelemetry: registeredTelemetry,
   watchLoop: () => {
     const histogram = monitorEventLoopDelay({ resolution: loopResolutionMs });
     histogram.enable();

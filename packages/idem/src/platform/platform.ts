@@ -1,6 +1,8 @@
 // The one way to time, chance, threads, network and files. Everything else in this package receives a Platform,
 // so that a seeded simulator can run many nodes in one process and crash them anywhere.
 
+import type { OpenTelemetry } from "./open-telemetry.ts";
+
 /** Named instants around a commit. In production a point does nothing; a test may end the process there. */
 export type CrashPoint =
   | "ingest:before-commit"
@@ -92,6 +94,8 @@ export interface Platform {
   readonly local?: LocalSockets;
   /** Begins to watch how late the event loop comes to its work; absent where time is not real. */
   watchLoop?(): LoopWatch;
+  /** What is registered of OpenTelemetry now; absent where time and chance are not real, because its spans have theirs from the machine. */
+  openTelemetry?(): OpenTelemetry | undefined;
   /** A crash point: may never return in a test. */
   point(name: CrashPoint): void | Promise<void>;
 }

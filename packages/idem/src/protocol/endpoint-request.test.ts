@@ -5,6 +5,7 @@ const reentry = {
   runId: "01M7FB0HPWXK8EB1RXZ23NB3H2",
   stepId: "step",
   planOnly: false,
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   requestId: "r",
   generation: 3,
   jobId: "j",

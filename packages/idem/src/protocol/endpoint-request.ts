@@ -3,7 +3,6 @@
 import { errors, IdemError } from "../model/errors.ts";
 import { canonicalJson } from "../model/json.ts";
 import { ulidTime } from "../model/ulid.ts";
-import { traceparentOf } from "./traceparent.ts";
 import { readOps, type WireOp } from "./wire-ops.ts";
 
 /** The event a durable endpoint's run begins with: the HTTP request it answers. */
@@ -131,6 +130,7 @@ interface Reentry {
   readonly requestId: string;
   readonly generation: number;
   readonly jobId: string;
+  readonly traceparent: string;
   readonly serverKind: string;
 }
 
@@ -148,7 +148,7 @@ export function writeReentry(call: HttpCall, reentry: Reentry): ReentryRequest {
       "x-request-id": reentry.requestId,
       "x-inngest-generation-id": String(reentry.generation),
       "x-inngest-job-id": reentry.jobId,
-      traceparent: traceparentOf(reentry),
+      traceparent: reentry.traceparent,
       ...(reentry.stepId === "step" ? {} : { "x-inngest-step-id": reentry.stepId }),
       ...(reentry.planOnly ? { "x-inngest-force-step-plan": "true" } : {}),
     },

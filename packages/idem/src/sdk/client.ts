@@ -18,6 +18,7 @@ import { type AppNames, nameShared, recordedApp, recordedNames, shownName } from
 import { toJson } from "../model/json.ts";
 import { refuseUnknown } from "../model/known-options.ts";
 import type { TidingsKind } from "../model/tidings.ts";
+import { activeTraceparent } from "../observe/tracing.ts";
 import { environmentVariable, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { UserTransaction } from "../store/outbox.ts";
@@ -381,6 +382,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
         middleware: this.options.middleware ?? [],
         check: (given) => this.checkEvents(given),
         now: this.platform.wallMs(),
+        traceparent: activeTraceparent(this.platform),
         windowMs: isTold ? windowMs : null,
         idScope,
         nameOf: (fn) => this.nameOf(fn),

@@ -5,6 +5,7 @@ import type { Middleware } from "../execute/function-code.ts";
 import { type EventIdScope, webhookScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
 import { decisionsHeader, deliveryHeader, sourceRunHeader, windowHeader, writeEvent } from "../protocol/app-event.ts";
+import { traceparentHeader } from "../protocol/traceparent.ts";
 import type { PublicDecision } from "./public-types.ts";
 import type { RemoteServer } from "./remote-server.ts";
 import type { SendResult } from "./send-result.ts";
@@ -22,6 +23,8 @@ export interface RemoteSend {
   readonly place?: (index: number, count: number) => string;
   /** Set for what a step sends: its run, and the ids of events that have none of their own. */
   readonly step?: { readonly runId: string; readonly fallbackId: (index: number) => string };
+  /** The span that sends them; null where nobody traces. */
+  readonly traceparent: string | null;
   /** What this app calls a function of that full name. */
   readonly nameOf: (fn: string) => string;
 }
@@ -38,6 +41,7 @@ export async function sendToServer(server: RemoteServer, send: RemoteSend): Prom
     [decisionsHeader]: "1",
     ...(send.windowMs === null ? {} : { [windowHeader]: `${send.windowMs}ms` }),
     ...(send.idScope === webhookScope ? { [deliveryHeader]: "1" } : {}),
+    ...(send.traceparent === null ? {} : { [traceparentHeader]: send.traceparent }),
     ...(send.step === undefined ? {} : { [sourceRunHeader]: send.step.runId }),
   });
   return readAnswer(answer, server, send.nameOf);

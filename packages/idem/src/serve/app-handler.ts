@@ -11,7 +11,9 @@ import { errors, IdemError } from "../model/errors.ts";
 import { allNames } from "../model/function-names.ts";
 import { refuseUnknown } from "../model/known-options.ts";
 import { refuseWeak } from "../model/secret.ts";
+import { Tracing } from "../observe/tracing.ts";
 import { environmentVariable } from "../platform/node-platform.ts";
+import { packageVersion } from "../platform/package-files.ts";
 import { type AppAnswer, internalAnswer } from "../protocol/app-answer.ts";
 import { type AppCall, readAppCall, readAppEvents, readAppMemo } from "../protocol/app-call.ts";
 import { CallCheck, signAnswer } from "../protocol/app-signature.ts";
@@ -20,6 +22,7 @@ import { statusOf } from "../protocol/problem.ts";
 import { readJson } from "../protocol/read-json.ts";
 import { readSignature, signatureHeader, type Verified } from "../protocol/request-signature.ts";
 import { withoutKeyPrefix } from "../protocol/signing-key.ts";
+import { readTraceparent, traceparentHeader } from "../protocol/traceparent.ts";
 import type { Idem } from "../sdk/client.ts";
 import { inside } from "../sdk/inside.ts";
 import type { ServedClient } from "../sdk/remote-client.ts";
@@ -116,6 +119,7 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
   const settings = readSettings(served, options, framework);
   const maxRuntimeMs = readMaxRuntime(options);
   const portsOf = callPorts(served);
+  const tracing = new Tracing(served.platform, packageVersion);
   const all = new HeldBytes(readBytes("heldBytesMax", options.heldBytesMax ?? heldBytesMax));
   const bodyBytesMax = readBytes("callBytesMax", options.callBytesMax ?? callBytesMax);
   let toldAtMs = Number.NEGATIVE_INFINITY;
@@ -212,6 +216,8 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
       requestId: text(request.header("x-request-id") ?? value.ctx?.request_id),
       generation: Number.isInteger(generation) ? generation : null,
       maxRuntimeMs,
+      tracing,
+      calledBy: readTraceparent(request.header(traceparentHeader)),
       signal: request.signal,
       ports: portsOf(call.runId, code),
     });

@@ -38,7 +38,7 @@ export function callPorts(served: ServedClient): (runId: string, code: FunctionC
     },
     // Posted inside the step. Their ids come from the step's destination key, so an attempt that is made again, because its
     // answer got lost, sends duplicates, which start nothing.
-    acceptSends: async ({ step, events, fallbackId }) => {
+    acceptSends: async ({ step, events, fallbackId, traceparent }) => {
       const sent = await sendToServer(server, {
         events,
         middleware: code.middleware,
@@ -47,6 +47,7 @@ export function callPorts(served: ServedClient): (runId: string, code: FunctionC
         windowMs: null,
         place: (i, count) => `Step "${step}": event ${i + 1} of ${count}`,
         step: { runId, fallbackId },
+        traceparent,
         nameOf: (fn) => fn,
       });
       return sent.ids.map((id) => sentEvent(id, runId));

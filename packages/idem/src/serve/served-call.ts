@@ -11,6 +11,8 @@ import type { FoundStep, Patch, RunPorts } from "../execute/ports.ts";
 import { isDivergence } from "../model/divergence.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { functionSlug } from "../model/function-config.ts";
+import { type TracedRun, traceRun } from "../observe/trace-run.ts";
+import type { Tracing } from "../observe/tracing.ts";
 import {
   type AppAnswer,
   type Beside,
@@ -29,6 +31,7 @@ import {
   threwOp,
 } from "../protocol/app-answer.ts";
 import type { AppCall } from "../protocol/app-call.ts";
+import type { TracePoint } from "../protocol/traceparent.ts";
 import type { ServedClient } from "../sdk/remote-client.ts";
 import type { AdvanceAnswer, EndRun, NewFailedAttempt, NewStep } from "../store/advance.ts";
 import { memoOf } from "./call-memo.ts";
@@ -43,6 +46,9 @@ export interface CallOf {
   readonly generation: number | null;
   /** After this no further step begins here: the server makes a new call for it. Null when steps are not checkpointed. */
   readonly maxRuntimeMs: number | null;
+  readonly tracing: Tracing;
+  /** The span of the call, where the server named one. */
+  readonly calledBy: TracePoint | null;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   readonly ports: CallPorts;
@@ -71,6 +77,8 @@ class ServedCall {
   private isSought: boolean;
   private onFound: () => void = () => {};
   private execution!: Execution;
+  private trace: TracedRun | null = null;
+  private outcome = "waiting";
   private readonly startedMono: number;
   private readonly checkpoints: CheckpointOf | null;
   private readonly open: ReadonlySet<string>;
@@ -98,10 +106,19 @@ class ServedCall {
       subject: call.runId,
       generation: call.runId,
     };
+    const memo = memoOf(call, destination, ports.now());
+    this.trace = traceRun({
+      tracing: this.of.tracing,
+      env: destination.env,
+      memo,
+      name: code.config.id,
+      parent: this.of.calledBy,
+      waitsElsewhere: true,
+    });
     this.execution = executeRun(
       this.codeOfCall(),
       destination.env,
-      memoOf(call, destination, ports.now()),
+      memo,
       { lostWorkers: 0 },
       this.ports(),
       served.logs,
@@ -119,6 +136,7 @@ class ServedCall {
       return internalAnswer(500, "CallLost", ended.kind === "lost" ? ended.why : "the call came to no answer");
     } finally {
       search?.cancel();
+      this.trace?.over(this.outcome);
       signal.removeEventListener("abort", leave);
     }
   }
@@ -139,6 +157,7 @@ class ServedCall {
     const { ports, call } = this.of;
     return {
       ...ports,
+      ...(this.trace === null ? {} : { trace: this.trace }),
       stepId: (name, repeat) => {
         const id = ports.stepId(name, repeat);
         if (this.isSought && id === call.target) this.onFound();
@@ -198,6 +217,7 @@ class ServedCall {
         if (this.isSought) return this.search();
         return this.settle(own === undefined ? this.opsSoFar() : threwAnswer(own.error, this.failureOf(own)));
       case "end":
+        this.outcome = next.state;
         return this.settle(this.endAnswer(next));
     }
   }

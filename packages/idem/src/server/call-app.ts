@@ -1,7 +1,6 @@
 // Carries one call to an app that listens for HTTP: signed where there is a key, and the answer's signature checked.
 import type { Remote, RemoteCall, RemoteReply } from "../execute/remote.ts";
 import { canonicalBody, signatureHeader, signRequest } from "../protocol/request-signature.ts";
-import { traceparentOf } from "../protocol/traceparent.ts";
 import { type ExchangeOptions, exchange } from "./exchange.ts";
 import type { Mode } from "./world.ts";
 
@@ -33,7 +32,7 @@ async function callOnce(env: string, url: string, call: RemoteCall, options: Cal
     "x-inngest-server-kind": serverKind(mode),
     "x-inngest-generation-id": String(call.generation),
     "x-inngest-job-id": call.jobId,
-    traceparent: traceparentOf(call),
+    traceparent: call.traceparent,
     ...(key === null ? {} : { [signatureHeader]: signRequest(body, key, platform.wallMs()) }),
   };
   const request = { url, method: "POST", headers, body, bodyBytesMax: replyBytesMax, signal: call.signal };

@@ -15,6 +15,7 @@ import {
   workerStatus,
 } from "../../protocol/connect-messages.ts";
 import type { MessageValue } from "../../protocol/protobuf-message.ts";
+import { traceparentOf } from "../../protocol/traceparent.ts";
 import type { AppRegistration } from "../apps.ts";
 import { Tokens } from "../tokens.ts";
 import type { ConnectLimits } from "./connect-limits.ts";
@@ -104,6 +105,7 @@ export function fakeGateway(
         requestId,
         generation: 1,
         jobId: "job-1",
+        traceparent: traceparentOf({ runId: "run-1", requestId }),
         signal: new AbortController().signal,
         ...rest,
       };

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import type { RemoteReply } from "../../execute/remote.ts";
 import { errors } from "../../model/errors.ts";
+import { traceparentOf } from "../../protocol/traceparent.ts";
 import type { AppRegistration } from "../apps.ts";
 import type { Route } from "../route.ts";
 import { flushReply } from "../routes/wire/flush-reply.ts";
@@ -140,6 +141,7 @@ async function server(
           requestId,
           generation: 1,
           jobId: "job-1",
+          traceparent: traceparentOf({ runId: ctx.run_id, requestId }),
           signal: new AbortController().signal,
         });
         const ops = reply.status === 206 ? JSON.parse(reply.body) : null;

@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { Engine } from "../../../engine/engine.ts";
 import { outlookOf } from "../../../engine/outlook.ts";
 import { errors } from "../../../model/errors.ts";
-import type { Run } from "../../../model/run.ts";
-import { traceIdOf } from "../../../protocol/traceparent.ts";
+import { traceIdOf, traceOf } from "../../../protocol/traceparent.ts";
+import type { RunMemo } from "../../../store/leases.ts";
 import type { StoreReads } from "../../../store/reads.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
@@ -24,9 +24,11 @@ async function processesOf(reads: StoreReads, timeline: z.infer<typeof runDetail
   return Object.fromEntries(known.map(({ id, node }) => [id, node!]));
 }
 
-function traceOf({ registry }: Engine, { id: runId, fn }: Run, traceUrl: string | undefined) {
-  if (registry.get(fn)?.config.runtime === undefined) return null;
-  const id = traceIdOf(runId);
+/** Its event's, where somebody traced it; else that of the calls to its app. */
+function traceOfRun({ registry }: Engine, { run, event }: RunMemo, traceUrl: string | undefined) {
+  const kept = traceOf(event);
+  if (kept === null && registry.get(run.fn)?.config.runtime === undefined) return null;
+  const id = kept?.traceId ?? traceIdOf(run.id);
   return { id, url: traceUrl?.replaceAll(tracePlace, id) ?? null };
 }
 
@@ -48,7 +50,7 @@ export const readRun = apiRoute({
     trace: z
       .object({ id: z.string(), url: z.string().nullable().describe("Where people read it, if the server was told") })
       .nullable()
-      .describe("The W3C trace of the calls to its app; null for code in this process, which is not called"),
+      .describe("The W3C trace its event came in, or that of the calls to its app; null where there is neither"),
     codeNow: z.string().nullable().describe("Fingerprint of the function's code as it is registered now"),
     events: z.array(eventDetail).describe("What it carries: more than one only in a batch"),
     spared: z.array(decisionItem).describe("The first hundred decisions that were answered with this run"),
@@ -74,7 +76,7 @@ export const readRun = apiRoute({
       event: wholeEventItemOf(memo.event),
       ...(await familyOf(reads, env, memo, given)),
       hasOtherData: memo.hasOtherData === true,
-      trace: traceOf(engine, memo.run, world.settings.traceUrl),
+      trace: traceOfRun(engine, memo, world.settings.traceUrl),
       codeNow: engine.registry.get(memo.run.fn)?.code ?? null,
       events: memo.events.map((event) => eventDetailOf(event, budget)),
       spared: spared.map(decisionItemOf),

@@ -1,6 +1,7 @@
 // POST /w/:source: a provider delivers. Its signature is its credential: nothing is stored, and nobody learns more than "no", before that
 // was checked. What is kept is an event under the delivery's id, in one commit with the runs it starts; a redelivery finds it there.
 import { webhookScope } from "../../../model/claim.ts";
+import { readTraceparent, traceparentHeader } from "../../../protocol/traceparent.ts";
 import { eventsApi } from "../../../sdk/reads-api.ts";
 import { sendResultOf } from "../../../sdk/send-result.ts";
 import { keepInEngine } from "../../../toolkit/webhooks/keep-in-engine.ts";
@@ -41,9 +42,10 @@ async function receive(request: RouteRequest, world: World, env: string): Promis
   const { store } = await world.engine(defaultEnv);
   const { value } = await findSource(store, env, source);
   const engine = await world.engine(env);
+  const trace = readTraceparent(request.headers[traceparentHeader]);
   const deliveries = {
     send: async (event: unknown, { window }: { readonly window: number }) =>
-      sendResultOf(await engine.accept([event], window, [], { idScope: webhookScope })),
+      sendResultOf(await engine.accept([event], window, [], { idScope: webhookScope, trace })),
     get: eventsApi(async () => engine).get,
   };
   const storage = keepInEngine({

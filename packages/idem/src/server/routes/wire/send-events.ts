@@ -9,6 +9,7 @@ import { deliveryHeader, sourceRunHeader } from "../../../protocol/app-event.ts"
 import { formTypes, normaliseEvents, readEventBody } from "../../../protocol/event-body.ts";
 import { idsOfSeed, seedHeader } from "../../../protocol/event-seed.ts";
 import { readEventJson } from "../../../protocol/read-json.ts";
+import { readTraceparent, traceparentHeader } from "../../../protocol/traceparent.ts";
 import { sendResultOf } from "../../../sdk/send-result.ts";
 import { json, type Route, type RouteRequest } from "../../route.ts";
 import type { World } from "../../world.ts";
@@ -39,6 +40,7 @@ export const sendEvents: Route = {
       eventIds: idsOfSeed(headers[seedHeader], given.length) ?? [],
       sourceRunId: sourceRunOf(headers[sourceRunHeader]),
       idScope: idScopeOf(request, world),
+      trace: readTraceparent(headers[traceparentHeader]),
     };
     const engine = await world.engine(env);
     const accepted = await engine.accept(normaliseEvents(given), eventWindowOf(request), [], known);

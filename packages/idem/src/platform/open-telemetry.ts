@@ -1,5 +1,5 @@
 // What the API of OpenTelemetry for JavaScript (1.x) leaves in the process once somebody registers a provider, as far as Idem asks it. Described by
-// its shape and never imported (docs/decisions/0045-open-telemetry-is-looked-up.md); a test compares it with the real package.
+// its shape and never imported (docs/decisions/0046-open-telemetry-is-looked-up.md); a test compares it with the real package.
 
 export type SpanAttribute = string | number | boolean;
 

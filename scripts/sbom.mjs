@@ -1,8 +1,8 @@
 // What the published package is made of: CycloneDX, from the lock file and the built pages, so the same commit gives the same bytes on every machine.
 // (npm's own `npm sbom` describes the workspace and not the package in it, and its number and time are others on each run.)
 //
-// Two kinds of others' code reach a user: packages that npm installs beside ours, in the versions of the lock, and what is in the dashboard's files
-// already. The build writes it to dist/sbom.cdx.json, so that it is published with the rest and under the same provenance; `npm run sbom` prints it.
+// Two kinds of others' code reach a user: packages that npm installs beside ours, in the versions of the lock, and what is in our files already, the dashboard's
+// and the others. The build writes it to dist/sbom.cdx.json, so that it is published with the rest and under the same provenance; `npm run sbom` prints it.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,14 +16,17 @@ export function billOfMaterials() {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
   const idem = "packages/idem";
   const installed = below(lock, idem);
-  const bundled = inPages(lock);
+  const inPages = writtenIn(lock, "dist/dashboard");
+  const inParts = writtenIn(lock, "dist");
+  const bundled = new Set([...inPages, ...inParts]);
   const all = [...new Set([...installed, ...bundled])].sort(byPurl(lock));
   const component = { ...componentOf(lock, idem), "bom-ref": purlOf(lock, idem) };
   const components = all.map((place) => ({
     ...componentOf(lock, place),
     properties: [
       ...(installed.has(place) ? [{ name: "idem:reaches-users", value: "installed beside the package" }] : []),
-      ...(bundled.has(place) ? [{ name: "idem:reaches-users", value: "in dist/dashboard" }] : []),
+      ...(inPages.has(place) ? [{ name: "idem:reaches-users", value: "in dist/dashboard" }] : []),
+      ...(inParts.has(place) ? [{ name: "idem:reaches-users", value: "in dist/parts" }] : []),
     ],
   }));
   const purls = (places) => places.map((place) => purlOf(lock, place)).sort();
@@ -39,14 +42,14 @@ export function billOfMaterials() {
   return `${JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.6", serialNumber: uuidOf(text), version: 1, ...content }, null, 2)}\n`;
 }
 
-/** What the bundler found in the pages: less than they depend on, for it takes what is used. It wrote it beside them, with the licences. */
-function inPages(lock) {
-  const written = readFileSync(join(root, "packages", "idem", "dist", "dashboard", "licenses.md"), "utf8");
-  const dashboard = below(lock, "packages/dashboard");
+/** What was found in the pages, which is less than they depend on, or is inside the package: written beside it, with the licences. */
+function writtenIn(lock, folder) {
+  const written = readFileSync(join(root, "packages", "idem", folder, "licenses.md"), "utf8");
+  const places = [...below(lock, "packages/dashboard"), ...Object.keys(lock)];
   return new Set(
     [...written.matchAll(/^## (\S+) - (\S+) \(/gm)].map(([, name, version]) => {
-      const place = [...dashboard].find((each) => nameOf(lock, each) === name && lock[each].version === version);
-      if (place === undefined) throw new Error(`The pages hold ${name} ${version}, which is not in package-lock.json`);
+      const place = places.find((each) => nameOf(lock, each) === name && lock[each].version === version);
+      if (place === undefined) throw new Error(`${folder} holds ${name} ${version}, which is not in package-lock.json`);
       return place;
     }),
   );

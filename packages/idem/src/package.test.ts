@@ -5,6 +5,7 @@ import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
 import { expect, onTestFinished, test } from "vitest";
 import { billOfMaterials } from "../../../scripts/sbom.mjs";
 
@@ -12,6 +13,7 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), "..");
 const read = (path: string): string => readFileSync(join(folder, path), "utf8");
 const manifest = JSON.parse(read("package.json")) as {
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly imports: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
@@ -33,6 +35,9 @@ const packed = (() => {
   return Object.values(told)[0]!.files.map(({ path }) => path);
 })();
 
+/** Where a thread is that has everything in one file. */
+const wholeFile = (name: string): string => `dist/parts/${name.replaceAll("/", "-")}`;
+
 /** The modules that a file of the package is made of, as the bundler names them. */
 const modulesIn = (path: string): string[] =>
   [...read(path).matchAll(/^\/\/ modules\/(.+)\.js$/gm)].map(([, name]) => name!);
@@ -49,17 +54,20 @@ function reached(): Set<string> {
     found.add(path);
     if (!packed.includes(path)) continue;
     const text = read(path);
-    for (const [, to] of text.matchAll(/\b(?:from|import|new URL) ?\(?"(\.[^"]+\.[jt]s)"/g)) {
+    for (const [, to] of text.matchAll(/\b(?:from|import|require|new URL) ?\(?"(\.[^"]+\.c?[jt]s)"/g)) {
       open.push(posix.join(posix.dirname(path), to!.replace(/(?<!\.d)\.ts$/, ".d.ts")));
     }
-    for (const [, started] of text.matchAll(/\b(?:startThread|builtFile)\("([^"]+)"/g)) open.push(`dist/${started}.js`);
+    for (const [, started] of text.matchAll(/\b(?:startThread|builtFile)\("([^"]+)"/g))
+      open.push(started!.endsWith(".cjs") ? wholeFile(started!) : `dist/${started}.js`);
+    for (const [, name] of text.matchAll(/\bfrom "(#[^"]+)"/g))
+      open.push(...Object.values(manifest.imports[name!] ?? {}).map((path) => posix.normalize(path)));
   }
   return found;
 }
 
 test("the package holds its entry points with all they lead to, the pages, the migrations, and nothing else", () => {
   const found = reached();
-  const codes = packed.filter((path) => /^(dist\/(?!dashboard\/).*\.js|bin\/.*)$/.test(path));
+  const codes = packed.filter((path) => /^(dist\/(?!dashboard\/).*\.c?js|bin\/.*)$/.test(path));
   expect(codes.filter((path) => !found.has(path))).toEqual([]);
   expect([...found].filter((path) => !packed.includes(path))).toEqual([]);
   const others = packed.filter((path) => !codes.includes(path));
@@ -69,7 +77,7 @@ test("the package holds its entry points with all they lead to, the pages, the m
     /^dist\/store\/(sqlite|postgres)\/migrations\/\d{4}_\w+\.sql$/,
     /^dist\/toolkit\/sql\/tables\/(sqlite|postgres)\/\w+\.sql$/,
     /^dist\/dashboard\/(index\.html|licenses\.md|assets\/[\w.-]+\.(js|css|svg))$/,
-    /^dist\/sbom\.cdx\.json$/,
+    /^dist\/(sbom\.cdx\.json|licenses\.md)$/,
   ];
   expect(others.filter((path) => !found.has(path) && !known.some((each) => each.test(path)))).toEqual([]);
 });
@@ -101,12 +109,20 @@ test("no module is in two files: whichever entries a program loads, there is one
   expect(all.filter((name, i) => all.indexOf(name) !== i)).toEqual([]);
 });
 
-test("a store's thread loads two parts and compiles no expression; what is started by its address is in no part, so that nothing else starts it", () => {
-  const parts = packed.filter((path) => path.startsWith("dist/parts/"));
-  expect(parts.flatMap(modulesIn).filter((name) => packed.includes(`dist/${name}.js`))).toEqual([]);
-  const loaded = [...read("dist/store/sqlite/thread.js").matchAll(/from "(\.[^"]+)"/g)].map(([, path]) => path);
-  expect(loaded.sort()).toEqual(["../../parts/ground.js", "../../parts/thread.js"]);
-  for (const part of ["ground", "thread"]) expect(read(`dist/parts/${part}.js`)).not.toMatch(/cel-js|re2js/);
+test("a store's thread is one file, which compiles no expression; what is started by its address is in no part, so that nothing else starts it", () => {
+  const parts = packed.filter((path) => /^dist\/parts\/.*\.js$/.test(path));
+  const threads = packed.filter((path) => /^dist\/parts\/.*thread\.cjs$/.test(path));
+  expect(threads).toEqual([wholeFile("store/sqlite/thread.cjs")]);
+  expect(
+    parts
+      .flatMap(modulesIn)
+      .filter((name) => packed.includes(`dist/${name}.js`) || packed.includes(wholeFile(`${name}.cjs`))),
+  ).toEqual([]);
+  const [text] = threads.map(read);
+  expect(text).not.toMatch(/modules\/model\/expression\.js|cel-js|re2js/);
+  const asked = [...text!.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name!);
+  expect(asked.length).toBeGreaterThan(3);
+  expect(asked.filter((name) => !isBuiltin(name))).toEqual([]);
 });
 
 test("a bundler finds no file to look for in what applications import: Turbopack ends a build where one is not found", () => {
@@ -141,6 +157,49 @@ test("what most programs never use is not loaded with the package: no radar, no 
   expect(modules.filter((name) => late.test(name))).toEqual([]);
   const packages = /\/node_modules\/(better-sqlite3|pg|ws|zod|@bufbuild)\//;
   expect(loaded.filter((url) => packages.test(url))).toEqual([]);
+});
+
+/** Functions with a path, with a comparison and with a pattern; says after each which files were required. */
+const threeExpressions = `
+  import Module from "node:module";
+  import { basename } from "node:path";
+  import { Idem } from "idem";
+  const idem = new Idem({ id: "shop", store: "memory:" });
+  const make = (id, options, trigger) => {
+    idem.createFunction({ id, ...options }, { event: "e", ...trigger }, () => 1);
+    console.log(id, Object.keys(Module._cache).map((path) => basename(path)).sort().join(" "));
+  };
+  make("path", { idempotency: "event.data.n" }, {});
+  make("comparison", {}, { if: "event.data.n > 1" });
+  make("pattern", {}, { if: "event.name.matches('^e+$')" });`;
+
+test("what expressions need is loaded by the first that is more than a path, what patterns need by the first pattern", () => {
+  const run = ["--input-type=module", "--eval", threeExpressions];
+  const out = execFileSync(process.execPath, run, { cwd: folder, encoding: "utf8" });
+  expect(out.trim().split("\n")).toEqual(["path ", "comparison cel.cjs", "pattern cel.cjs re2.cjs"]);
+});
+
+test("a bundle of a program has everything that its expressions need, away from every node_modules", async () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), "idem-bundled-"));
+  onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
+  const input = join(folder, "program.js");
+  const program = {
+    name: "program",
+    resolveId: (id: string) => (id === input ? id : null),
+    load: (id: string) => (id === input ? threeExpressions : null),
+    // Whatever is loaded later: this program comes to none of it.
+    resolveDynamicImport: () => false as const,
+  };
+  const build = await rolldown({ input, platform: "node", plugins: [program] });
+  await build.write({ dir: elsewhere, format: "esm", entryFileNames: "[name].mjs", chunkFileNames: "[name].mjs" });
+  await build.close();
+  const out = execFileSync(process.execPath, [join(elsewhere, "program.mjs")], { encoding: "utf8" });
+  expect(
+    out
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ")[0]),
+  ).toEqual(["path", "comparison", "pattern"]);
 });
 
 test("CommonJS requires what others import, every entry of it: there is never a second copy", () => {
@@ -183,7 +242,8 @@ test("what the package imports it declares, and what it declares it imports", ()
   for (const path of packed.filter((each) => /^dist\/(?!dashboard\/).*(\.js|\.d\.ts)$/.test(each))) {
     for (const [, fixed, late] of read(path).matchAll(written)) {
       const [scope, name] = (fixed ?? late!).split("/");
-      if (!isBuiltin(fixed ?? late!)) imported.add(scope!.startsWith("@") ? `${scope}/${name}` : scope!);
+      if (!isBuiltin(fixed ?? late!) && !scope!.startsWith("#"))
+        imported.add(scope!.startsWith("@") ? `${scope}/${name}` : scope!);
     }
   }
   const { dependencies, peerDependencies } = manifest;
@@ -209,7 +269,9 @@ test("the bill of materials has every package that reaches a user, by version, d
   const lacking = components.filter(({ version, hashes, licenses }) => !version || !hashes || !licenses);
   expect(lacking.map(({ name }) => name)).toEqual([]);
   const names = components.map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining([...Object.keys(manifest.dependencies), "react", "uplot"]));
+  expect(names).toEqual(
+    expect.arrayContaining([...Object.keys(manifest.dependencies), "react", "uplot", "re2js", "@marcbachmann/cel-js"]),
+  );
   const beside = components.filter(({ properties }) => JSON.stringify(properties).includes("installed beside"));
   expect(read("../../docs/dependencies.md")).toContain(`installs ${beside.length} others`);
   const refs = components.map((each) => each["bom-ref"]);

@@ -1,6 +1,7 @@
 // matches(): regular expressions whose time is linear in the text, by RE2, with the pattern known when compiled.
 
-import { RE2JS } from "re2js";
+// A namespace, so that it is set up when the first pattern asks for it: scripts/bundle.mjs.
+import * as re2 from "re2js";
 import { Failure, Refusal } from "./expression-failure.ts";
 import type { Meter } from "./expression-meter.ts";
 import type { Node } from "./expression-node.ts";
@@ -51,9 +52,9 @@ function isSteady(pattern: string): boolean {
   return plain.startsWith("^") && !/[*+]|\{\d+,\}/.test(plain.slice(0, -6));
 }
 
-function compilePattern(pattern: string): RE2JS {
+function compilePattern(pattern: string): re2.RE2JS {
   try {
-    return RE2JS.compile(pattern);
+    return re2.RE2JS.compile(pattern);
   } catch (error) {
     throw new Refusal(`the pattern of matches() cannot be used: ${(error as Error).message}`);
   }

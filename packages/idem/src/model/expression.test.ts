@@ -282,6 +282,55 @@ describe("compiling", () => {
     );
   });
 
+  test("a path is known without the library, and means what the library makes of it: value, reason, cost and place", () => {
+    // In brackets it is an expression that the library has to parse.
+    const name = fc.constantFrom(
+      "data",
+      "one",
+      "text",
+      "nothing",
+      "list",
+      "nested",
+      "sku",
+      "in",
+      "true",
+      "if",
+      "__proto__",
+      "constructor",
+      "_x1",
+      "ü",
+    );
+    const path = fc
+      .tuple(
+        fc.constantFrom("event", "async", "output"),
+        fc.array(name, { maxLength: 20 }),
+        fc.constantFrom("", " ", "\n\t"),
+      )
+      .map(([root, names, space]) => `${space}${[root, ...names].join(".")}${space}`);
+    const outcome = (written: string) => {
+      try {
+        const expression = compileExpression(written);
+        const before = costCharged();
+        const evaluations = [{ event }, { event, async: { data: { one: { text: null } } } }, { event: null }].map(
+          (scope) => expression.evaluate(scope),
+        );
+        return {
+          evaluations,
+          cost: costCharged() - before,
+          text: expression.root.input.slice(expression.root.start, expression.root.end),
+        };
+      } catch (error) {
+        return (error as IdemError).code;
+      }
+    };
+    fc.assert(
+      fc.property(path, (written) => {
+        expect(outcome(written)).toEqual(outcome(`(${written})`));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test("the cache gives one expression per text and forgets the one unused longest", () => {
     const expressions = new Expressions(2);
     const a = expressions.get("event.a");

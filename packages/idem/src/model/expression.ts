@@ -1,7 +1,8 @@
 // CEL expressions over an event: keys, filters, the `if` of a wait. Compiled once per text, evaluated without throwing,
 // in time that the data cannot stretch. What operators mean is in expression-dialect.ts.
 
-import { Environment } from "@marcbachmann/cel-js";
+// A namespace, so that the library is set up when the first expression asks for it: scripts/bundle.mjs.
+import * as cel from "@marcbachmann/cel-js";
 import { errors } from "./errors.ts";
 import { applyDialect, type Installed } from "./expression-dialect.ts";
 import { failureReason } from "./expression-failure.ts";
@@ -9,34 +10,44 @@ import type { Meter } from "./expression-meter.ts";
 import type { Node } from "./expression-node.ts";
 import { mixedOperators } from "./expression-operators.ts";
 import { shorten } from "./expression-outcome.ts";
+import { parsePath } from "./expression-path.ts";
 
 const textLengthMax = 4_096;
 const nodesMax = 500;
 const depthMax = 32;
 
-interface Dialect {
-  readonly environment: Environment;
+class Dialect {
   readonly variables: readonly string[];
+  #environment: cel.Environment | null = null;
+
+  constructor(...variables: readonly string[]) {
+    this.variables = variables;
+  }
+
+  parse(text: string): ReturnType<cel.Environment["parse"]> {
+    this.#environment ??= this.#environmentOf();
+    return this.#environment.parse(text);
+  }
+
+  #environmentOf(): cel.Environment {
+    const environment = new cel.Environment({
+      homogeneousAggregateLiterals: false,
+      limits: {
+        maxAstNodes: nodesMax,
+        maxDepth: depthMax,
+        maxListElements: 200,
+        maxMapEntries: 100,
+        maxCallArguments: 4,
+      },
+    });
+    for (const variable of this.variables) environment.registerVariable(variable, "dyn");
+    for (const operator of mixedOperators) environment.registerOperator(operator, unreachable);
+    return environment;
+  }
 }
 
-const ofEvents = dialectOf("event", "async");
-const ofRuns = dialectOf("event", "output");
-
-function dialectOf(...variables: readonly string[]): Dialect {
-  const environment = new Environment({
-    homogeneousAggregateLiterals: false,
-    limits: {
-      maxAstNodes: nodesMax,
-      maxDepth: depthMax,
-      maxListElements: 200,
-      maxMapEntries: 100,
-      maxCallArguments: 4,
-    },
-  });
-  for (const variable of variables) environment.registerVariable(variable, "dyn");
-  for (const operator of mixedOperators) environment.registerOperator(operator, unreachable);
-  return { environment, variables };
-}
+const ofEvents = new Dialect("event", "async");
+const ofRuns = new Dialect("event", "output");
 
 /** The type check must know these pairs of types; the dialect computes them before the library would. */
 function unreachable(): never {
@@ -120,11 +131,18 @@ export function compileExpression(text: string, what?: string): Expression {
   return compile(text, ofEvents, refuse);
 }
 
+/** Whatever an expression may need of its libraries is loaded: for worlds, in which nothing of ours may be read from the disk. */
+export function prepareExpressions(): void {
+  compileExpression("event.name.matches('a')");
+}
+
 function compile(text: string, over: Dialect, refuse: (why: string, cause?: unknown) => Error): Expression {
   if (typeof text !== "string" || text.trim() === "") throw refuse("it is empty");
   if (text.length > textLengthMax) throw refuse(`it is longer than ${textLengthMax} characters`);
+  const path = parsePath(text, over.variables);
+  if (path !== null) return new Expression(text, path, runPath, applyDialect(path, over.variables));
   try {
-    const parsed = over.environment.parse(text);
+    const parsed = over.parse(text);
     const root = parsed.ast as unknown as Node;
     const installed = applyDialect(root, over.variables);
     const { valid, error } = parsed.check();
@@ -137,12 +155,15 @@ function compile(text: string, over: Dialect, refuse: (why: string, cause?: unkn
 
 /** Has no value, for the reason it was refused. */
 function undecided(text: string, refusal: unknown): Expression {
-  const root = ofEvents.environment.parse("false").ast as unknown as Node;
+  const root = ofEvents.parse("false").ast as unknown as Node;
   const fail = () => {
     throw refusal;
   };
   return new Expression(text, root, fail, applyDialect(root, ofEvents.variables));
 }
+
+const runPath: RunNode = (scope, node) =>
+  node.evaluate(null, node, { getValue: (name) => scope[name as keyof ExpressionScope] });
 
 /** The library evaluates a root only, and makes the context a node needs on the way: the root passes it on. */
 function partsOf(run: (scope: ExpressionScope) => unknown, root: Node): RunNode {

@@ -207,6 +207,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
         blockedMaxMs: readBlockedMax(options.blockedMax),
         retentionMs: options.retention === undefined ? null : readRetention(options.retention),
         hasRadar: options.radar !== false && !this.isTaken,
+        isPlayed: this.platform !== nodePlatform,
         checkEvents: (events) => this.checkEvents(events),
         codes: this.codes,
         clientIn: (env, store) => {

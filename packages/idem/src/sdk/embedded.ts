@@ -22,6 +22,7 @@ import { openStore } from "./open-store.ts";
 import { type DeskClient, openDesk } from "./owner-desk.ts";
 import { type OwnerSocket, openOwnerSocket } from "./owner-socket.ts";
 import { secretsToTell } from "./sealed-store.ts";
+import { loadRadar, startRadar } from "./start-radar.ts";
 import type { DuplicateRadar } from "./watch-duplicates.ts";
 
 export interface EmbeddedOptions {
@@ -38,6 +39,8 @@ export interface EmbeddedOptions {
   readonly retentionMs: number | null;
   readonly blockedMaxMs: number;
   readonly hasRadar: boolean;
+  /** Its time is not the machine's: nothing may be loaded while it passes. */
+  readonly isPlayed: boolean;
   readonly checkEvents: CheckEvents;
   /** Grows as functions are defined; also after the store was opened. */
   readonly codes: readonly FunctionCode[];
@@ -107,16 +110,13 @@ export class Embedded {
 
   async start(): Promise<void> {
     if (this.sweeping !== null) await this.sweeping.catch(() => {});
-    const { platform, telling, hasRadar } = this.options;
-    // Only a process that executes looks for duplicates, and loads what that takes: while the store opens.
-    const radar = () => Promise.all([import("./watch-duplicates.ts"), import("./send-to-channel.ts")]);
-    const [engine, loaded] = await Promise.all([this.engine(), hasRadar ? radar() : null]);
+    const { platform, telling, hasRadar, isPlayed } = this.options;
+    const [engine] = await Promise.all([this.engine(), hasRadar && isPlayed ? loadRadar() : null]);
     if (this.started) return;
     this.started = true;
     await engine.start();
-    if (loaded === null) return;
-    const [{ watchDuplicates }, { ownChannelAddresses }] = loaded;
-    this.radar = watchDuplicates({ engine, platform, logger: telling.logger, addresses: ownChannelAddresses });
+    // Only a process that executes looks for duplicates.
+    if (hasRadar) this.radar = startRadar({ engine, platform, logger: telling.logger });
   }
 
   /** Asked for twice at once it is one sweep, and both hear what became of it. */

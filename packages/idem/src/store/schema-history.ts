@@ -24,7 +24,10 @@ export const migrationsOf = (folder: string, released: ReleasedFiles): Migration
   Object.entries(released).map(([name, checksum]) => ({
     version: Number(name.slice(0, 4)),
     name,
-    sql: readPackageText(`${folder}/${name}.sql`),
+    // Read by whoever runs it: a store that is current needs none of them.
+    get sql() {
+      return readPackageText(`${folder}/${name}.sql`);
+    },
     checksum,
   }));
 

@@ -14,6 +14,7 @@ import { type Call, type CallAnswer, fail, succeed } from "./calls.ts";
 import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
 import { copyStore } from "./copy-store.ts";
+import { immediately } from "./driver.ts";
 import { ingestEvents } from "./ingest-events.ts";
 import { KnownFacts } from "./known-facts.ts";
 import { LaneBook } from "./lane-book.ts";
@@ -111,10 +112,13 @@ export class SqliteCore implements Owned {
       this.stepsWritten = JSON.parse(steps) as readonly ClockStep[];
       this.clock = new StoreClock(options.clock, stored === 0 ? 0 : stored + 1, this.stepsWritten);
       this.epoch = String(Number(this.connection.one<{ value: string }>(readEpochSql)?.value ?? 0) + 1);
-      this.connection.run(writeEpochSql, this.epoch);
-      this.connection.run(writeOwnerSql, options.owner);
-      // The lock says that whoever worked on this file is gone: its leases need not run out first.
-      if (this.lock !== null) this.connection.run(forgetWorkersSql);
+      // One commit, and so one wait for the disk before a program's first run.
+      immediately(this.connection.db, () => {
+        this.connection.run(writeEpochSql, this.epoch);
+        this.connection.run(writeOwnerSql, options.owner);
+        // The lock says that whoever worked on this file is gone: its leases need not run out first.
+        if (this.lock !== null) this.connection.run(forgetWorkersSql);
+      });
       this.known = new KnownFacts(this.connection);
       this.claims = new ClaimIndex(this.connection, options.newestClaimsMax);
       this.lanes = new LaneBook(this.connection);

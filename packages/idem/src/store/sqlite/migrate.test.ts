@@ -34,12 +34,16 @@ test("migrations run once each, in order, and again change nothing", () => {
 
 test("a migration that fails half-way leaves nothing of itself and is resumed from where it stopped", () => {
   const connection = open();
-  const broken = { ...second, sql: "create table b (x); insert into nowhere values (1)" };
-  expect(() => migrate(connection, [first, broken])).toThrow(/nowhere/);
-  expect(tables(connection)).toEqual(["a"]);
-  expect(schemaVersion(connection)).toBe(1);
-  migrate(connection, [first, second]);
-  expect(tables(connection)).toEqual(["a", "b"]);
+  const third = migrationOf("0003_c", "create table c (x)");
+  const broken = { ...third, sql: "create table c (x); insert into nowhere values (1)" };
+  // A new file is made in one go: nothing of it is there, or all.
+  expect(() => migrate(connection, [first, second, broken])).toThrow(/nowhere/);
+  expect([tables(connection), schemaVersion(connection)]).toEqual([[], 0]);
+  migrate(connection, [first]);
+  expect(() => migrate(connection, [first, second, broken])).toThrow(/nowhere/);
+  expect([tables(connection), schemaVersion(connection)]).toEqual([["a", "b"], 2]);
+  migrate(connection, [first, second, third]);
+  expect(tables(connection)).toEqual(["a", "b", "c"]);
 });
 
 test("a store that is made in one go, as every one after the first of a process, is the same to the last row", () => {

@@ -1,4 +1,4 @@
-// Brings a file's schema up to this version, one numbered file per transaction. Killed half-way, it goes on where it stopped.
+// Brings a file's schema up to this version, one numbered file per transaction, a new file in one. Killed half-way, it goes on where it stopped.
 // A file written by a newer Idem, or by other migrations than ours, is refused untouched.
 import { errors } from "../../model/errors.ts";
 import {
@@ -44,14 +44,14 @@ export function migrate(connection: Connection, migrations: readonly Migration[]
     return;
   }
   if (history.kind === "unrecorded") immediately(db, () => recognise(connection, migrations, found));
-  for (const migration of migrations) {
-    if (migration.version <= found) continue;
-    immediately(db, () => {
-      db.exec(migration.sql);
-      connection.pragma(`user_version = ${migration.version}`);
-      note(connection, migration);
-    });
-  }
+  const apply = (migration: Migration) => {
+    db.exec(migration.sql);
+    connection.pragma(`user_version = ${migration.version}`);
+    note(connection, migration);
+  };
+  // A blank file has nothing that could take long: one wait for the disk instead of one for each.
+  if (isBlank) immediately(db, () => migrations.forEach(apply));
+  else for (const migration of migrations) if (migration.version > found) immediately(db, () => apply(migration));
   if (isBlank) madeOf.set(migrations, scriptOf(connection));
 }
 

@@ -55,7 +55,7 @@ export async function openThreadStore(options: ThreadStoreOptions): Promise<Stor
     synchronous: options.synchronous ?? null,
     patience: options.patience ?? null,
   };
-  const shell = new ThreadShell(options.platform.startThread("store/sqlite/thread", input), options);
+  const shell = new ThreadShell(options.platform.startThread("store/sqlite/thread.cjs", input), options);
   await shell.opened;
   return shell.store();
 }

@@ -44,7 +44,7 @@ export function troubledPlatform(): { readonly platform: Platform; setFault(name
   const shared = new SharedArrayBuffer(4);
   const startThread = (file: string, input: unknown): Thread => {
     const built = (name: string) => new URL(`../../../modules/${name}.js`, import.meta.url).href;
-    const code = wrapper(built("store/sqlite/driver"), built(file));
+    const code = wrapper(built("store/sqlite/driver"), built(file.replace(/\.cjs$/, "")));
     const worker = new Worker(code, { eval: true, workerData: { ...(input as object), fault: shared } });
     let failure: Error | null = null;
     worker.on("error", (error) => {

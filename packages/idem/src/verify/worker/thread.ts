@@ -3,6 +3,7 @@
 import "./real.ts";
 import { getHeapStatistics } from "node:v8";
 import { fingerprintOf } from "../../execute/code-of-run.ts";
+import { prepareExpressions } from "../../model/expression.ts";
 import { nodeThread } from "../../platform/node-thread.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { loadEngine } from "../../sdk/embedded.ts";
@@ -94,6 +95,7 @@ async function askHttp(life: Life, request: HttpRequest): Promise<HttpResponse> 
 }
 
 async function open(): Promise<void> {
+  prepareExpressions();
   denyWaysOut(outside);
   for (const watcher of watchers) await watcher.open(outside);
   replaceGlobals(() => playing?.living ?? null);

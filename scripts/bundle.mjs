@@ -60,7 +60,7 @@ function startedByName(modules) {
 }
 
 // Libraries that are in the package themselves, each loaded when something of it is first asked for: programs pay for what they use. Versions are those of the
-// lock file; licences are written beside them (`licenses.md`).
+// lock file; licences are written beside them.
 const inside = { cel: "@marcbachmann/cel-js", re2: "re2js" };
 const names = Object.keys(inside);
 
@@ -77,7 +77,7 @@ const deferred = {
     }, code),
 };
 
-/** Of a library that is inside, as the pages have theirs (`dist/dashboard/licenses.md`). */
+/** Of a library that is inside, in the form in which the pages have theirs. */
 function licenceOf(name) {
   const folder = join(import.meta.dirname, "..", "node_modules", name);
   const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));

@@ -559,9 +559,11 @@ describe("documents", () => {
 
   test("docs/dependencies.md says of each package the manifest names why it is there", () => {
     const manifest = JSON.parse(read("packages/idem/package.json")) as Record<string, Record<string, string>>;
-    const [own, brought] = read("docs/dependencies.md").split(/^## /m) as [string, string];
+    const [own, inside, brought] = read("docs/dependencies.md").split(/^## /m) as [string, string, string];
     const listed = (part: string) => [...part.matchAll(/^\| `([^`]+)` \| \S/gm)].map(([, name]) => name);
     expect(listed(own)).toEqual(Object.keys(manifest.dependencies!).sort());
+    const [, libraries] = /const inside = \{([^}]*)\}/.exec(read("scripts/bundle.mjs"))!;
+    expect(listed(inside)).toEqual([...libraries!.matchAll(/"([^"]+)"/g)].map(([, name]) => name));
     expect(listed(brought).sort()).toEqual(Object.keys(manifest.peerDependencies!).sort());
     expect(Object.keys(manifest.peerDependenciesMeta!).sort()).toEqual(Object.keys(manifest.peerDependencies!).sort());
   });

@@ -133,7 +133,7 @@ describe("idem start", () => {
       expect((await fetch(`${origin}/health`)).status).toBe(200);
       const refused = await fetch(`${origin}/e/${one}`, post({ name: "a/b" }));
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-      expect(await refused.json()).toMatchObject({ code: "OTHER_NODE", ids: [] });
+      expect(await refused.json()).toMatchObject({ code: "WRONG_ROLE", ids: [] });
     });
     await during(["start", "--role", "all"], env, async (_, { out }) => expect(out).not.toContain("role"));
   });

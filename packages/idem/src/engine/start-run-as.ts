@@ -1,5 +1,5 @@
 // Starting a run that somebody else has already begun and named: a durable endpoint's handler runs its first step before this
-// engine hears of the run. It is born leased here whatever else runs: it is executed elsewhere and costs no slot's worth of work.
+// engine hears of the run. It is born leased here whatever else runs, where anything is executed at all: it is executed elsewhere and costs no slot's worth of work.
 
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { openRun } from "../ingest/open-runs.ts";
@@ -25,7 +25,7 @@ export async function startRunAs(engine: Engine, { runId, eventId, fn, event }: 
     const target = registry.get(fn);
     if (target === null) throw errors.FUNCTION_UNKNOWN({ function: fn });
     const leaseTo = worker.takesDeliveries;
-    if (leaseTo === null) throw errors.SERVER_BUSY({ why: "it is starting or stopping" });
+    if (leaseTo === null && engine.executes) throw errors.SERVER_BUSY({ why: "it is starting or stopping" });
     const payload = payloadOf(accepted);
     const occasion = {
       event: 0,
@@ -41,7 +41,7 @@ export async function startRunAs(engine: Engine, { runId, eventId, fn, event }: 
     const pair = openRun(target, [], occasion, expressions);
     const input = { env, registration: registry.registration, events: [accepted], pairs: [pair], leaseTo };
     const answer = await store.ingest(input).catch((error) => {
-      worker.names.doubt(leaseTo, error);
+      if (leaseTo !== null) worker.names.doubt(leaseTo, error);
       throw error;
     });
     if (answer.kind === "stale-registration") {

@@ -196,10 +196,10 @@ export const serverErrors = {
     what: ({ why }) => `The server takes no more requests for now: ${why}`,
     next: "Wait as long as Retry-After says and send the same request again; nothing was done",
   }),
-  OTHER_NODE: define<{ why: string }>({
+  WRONG_ROLE: define<{ role: string; why: string }>({
     retry: "later",
-    what: ({ why }) => `Another node has to answer this: ${why}`,
-    next: "Send the same request again, so that it may reach that node; nothing was done here",
+    what: ({ role, why }) => `This node has the role ${role}: ${why}`,
+    next: "Give the load balancer the nodes that may answer it; sent again it may reach one of them, nothing was done here",
   }),
   SERVER_FAILED: define<{ id: string }>({
     retry: "later",

@@ -54,7 +54,7 @@ async function listening(handler: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`;
 }
 
-const refusedElsewhere = { status: 503, json: { code: "OTHER_NODE" } };
+const refusedByRole = { status: 503, json: { code: "WRONG_ROLE" } };
 
 async function sendOrder(server: TestServer): Promise<string> {
   const { json } = await server.ask("/e/key", post({ name: "order/paid" }, { "x-idem-decisions": "true" }));
@@ -85,22 +85,21 @@ describe("roles", () => {
     expect(await worker.ask("/health")).toMatchObject({ status: 200 });
     expect(await worker.ask("/metrics")).toMatchObject({ status: 200 });
     const refused = await worker.ask("/e/key", post({ name: "order/paid" }));
-    expect(refused).toMatchObject({ status: 503, json: { code: "OTHER_NODE", ids: [] } });
+    expect(refused).toMatchObject({ status: 503, json: { code: "WRONG_ROLE", ids: [] } });
     expect(refused.headers.get("retry-after")).toBe("1");
     for (const path of ["/api/runs", "/api/status", "/dev", "/v1/events"]) {
-      expect(await worker.ask(path)).toMatchObject(refusedElsewhere);
+      expect(await worker.ask(path)).toMatchObject(refusedByRole);
     }
-    expect(await upgrade(worker, "/connect")).toMatch(/^HTTP\/1.1 503 .*OTHER_NODE/s);
+    expect(await upgrade(worker, "/connect")).toMatch(/^HTTP\/1.1 503 .*WRONG_ROLE/s);
   });
 
-  test("a node with the role api sends workers and drivers of runs to those that execute", async () => {
+  test("a node with the role api sends workers to those that execute", async () => {
     const start = cluster();
     const api = await start({ role: "api" });
     const body = new Uint8Array(0);
     const headers = { "content-type": "application/protobuf" };
-    expect(await api.ask("/v0/connect/start", { method: "POST", headers, body })).toMatchObject(refusedElsewhere);
-    expect(await upgrade(api, "/connect", "v0.connect.inngest.com")).toMatch(/^HTTP\/1.1 503 .*OTHER_NODE/s);
-    expect(await api.ask("/v1/checkpoint", post(firstReport(runIdNow())))).toMatchObject(refusedElsewhere);
+    expect(await api.ask("/v0/connect/start", { method: "POST", headers, body })).toMatchObject(refusedByRole);
+    expect(await upgrade(api, "/connect", "v0.connect.inngest.com")).toMatch(/^HTTP\/1.1 503 .*WRONG_ROLE/s);
   });
 
   test("without others to do the work the role api is refused, and the store is let go", async () => {
@@ -184,18 +183,61 @@ const firstReport = (runId: string) => ({
   retries: 3,
 });
 
-describe("a run that an app's handler drives through one node", () => {
-  test("takes no report through another, which says so, and every report through its own", async () => {
+const report = (runId: string, ...steps: object[]) => ({ app_id: "x", fn_id: "x", run_id: runId, steps, ts: 2 });
+const slept = { id: "z", op: "Sleep", name: "rest", displayName: "rest", opts: { duration: "7d" } };
+const completed = (body: string) => ({
+  id: "end",
+  op: "RunComplete",
+  name: "end",
+  data: { status: 200, headers: {}, body },
+});
+
+describe("a run that an app's handler drives", () => {
+  test("takes its reports through any node: each step once, and its end", async () => {
     const start = cluster();
-    const [one, other] = [await start(), await start()];
+    const nodes = [await start(), await start(), await start({ role: "api" })];
+    const [one, other, api] = nodes as [(typeof nodes)[0], (typeof nodes)[0], (typeof nodes)[0]];
+    const runId = runIdNow();
+    const first = post(firstReport(runId));
+    for (const node of nodes) expect(await node.ask("/v1/checkpoint", first)).toMatchObject({ status: 200 });
+    const say = (node: TestServer, ...steps: object[]) =>
+      node.ask(`/v1/checkpoint/${runId}/steps`, post(report(runId, ...steps)));
+    expect(await say(other, ran("b"))).toMatchObject({ status: 200 });
+    expect(await say(other, ran("b"))).toMatchObject({ status: 200 });
+    expect(await say(api, ran("c"))).toMatchObject({ status: 200 });
+    expect(await say(one, ran("d"))).toMatchObject({ status: 200 });
+    const isStale = { status: 409, json: { code: "CHECKPOINT_STALE" } };
+    expect(await say(api, { ...ran("c"), data: "another" })).toMatchObject(isStale);
+    for (const node of [api, other, one]) expect(await say(node, completed("done"))).toMatchObject({ status: 200 });
+    for (const node of nodes) expect(await say(node, completed("other"))).toMatchObject(isStale);
+    const memo = await api.store.reads.runMemo("default", runId);
+    expect(memo!.steps.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
+    expect(memo!.run).toMatchObject({ state: "completed" });
+    expect(memo!.attempts).toEqual([]);
+  });
+
+  test("is handed over through another node, once: its handler must not go on any more", async () => {
+    const start = cluster();
+    const [one, other] = [await start(), await start({ role: "api" })];
     const runId = runIdNow();
     expect(await one.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
-    const steps = { app_id: "x", fn_id: "x", run_id: runId, steps: [ran("b")], ts: 2 };
-    expect(await other.ask(`/v1/checkpoint/${runId}/steps`, post(steps))).toMatchObject(refusedElsewhere);
-    expect(await other.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject(refusedElsewhere);
-    expect(await one.ask(`/v1/checkpoint/${runId}/steps`, post(steps))).toMatchObject({ status: 200 });
-    const memo = await (await other.world.engine("default")).store.reads.runMemo("default", runId);
-    expect(memo!.steps.map(({ name }) => name)).toEqual(["a", "b"]);
+    const say = (...steps: object[]) => other.ask(`/v1/checkpoint/${runId}/steps`, post(report(runId, ...steps)));
+    expect(await say(slept)).toMatchObject({ status: 200 });
+    expect(await say(slept)).toMatchObject({ status: 200 });
+    expect(await say(ran("b"))).toMatchObject({ status: 409 });
+    const memo = await other.store.reads.runMemo("default", runId);
+    expect([memo!.run.state, memo!.waits.length]).toEqual(["waiting", 1]);
+  });
+
+  test("begins through a node that executes nothing, and is driven by one that does", async () => {
+    const start = cluster();
+    const [api, worker] = [await start({ role: "api" }), await start({ role: "worker" })];
+    const runId = runIdNow();
+    expect(await api.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
+    const end = post(report(runId, completed("done")));
+    expect(await api.ask(`/v1/checkpoint/${runId}/steps`, end)).toMatchObject({ status: 200 });
+    expect(await endOf(api, runId)).toMatchObject({ state: "completed" });
+    expect((await worker.world.engine("default")).worker.counts.entered).toBe(1);
   });
 
   test("goes on through another when its node stops: the handler is not entered a second time", async () => {
@@ -204,7 +246,7 @@ describe("a run that an app's handler drives through one node", () => {
     const runId = runIdNow();
     expect(await one.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
     await one.close({ graceMs: 0 });
-    const steps = { app_id: "x", fn_id: "x", run_id: runId, steps: [ran("b")], ts: 2 };
+    const steps = report(runId, ran("b"));
     expect(await other.ask(`/v1/checkpoint/${runId}/steps`, post(steps))).toMatchObject({ status: 200 });
     const memo = await other.store.reads.runMemo("default", runId);
     expect([memo!.steps.map(({ name }) => name), memo!.attempts]).toEqual([["a", "b"], []]);

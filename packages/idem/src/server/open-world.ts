@@ -13,6 +13,9 @@ import { type DuplicateRadar, watchDuplicates } from "../sdk/watch-duplicates.ts
 import type { Store } from "../store/store.ts";
 import { defaultEnv } from "./admit-caller.ts";
 import { channelAddresses } from "./app-address.ts";
+import { FollowChannels } from "./channels/follow-channels.ts";
+import { Letters } from "./channels/letters.ts";
+import { PublishQueue } from "./channels/publish-queue.ts";
 import { ConnectGateway } from "./connect/connect-remote.ts";
 import { openCredentials } from "./credentials.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
@@ -25,8 +28,6 @@ import type { Metrics } from "./metrics.ts";
 import { type OpenedApps, openApps } from "./open-apps.ts";
 import { People } from "./people/people.ts";
 import { Channels } from "./realtime/channels.ts";
-import { FollowChannels } from "./realtime/follow-channels.ts";
-import { PublishQueue } from "./realtime/publish-queue.ts";
 import { Tokens } from "./tokens.ts";
 import { DeliveryNotes } from "./webhooks/delivery-notes.ts";
 import type { ServerSettings, World } from "./world.ts";
@@ -66,6 +67,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
   const follow = new FollowChannels({ store, platform, logger });
   const queue = new PublishQueue({ store, ids, onPublished: (...said) => follow.published(...said) });
   const channels = new Channels({ platform, follow, queue });
+  const letters = store.shared === null ? null : new Letters(follow, queue);
   let origin = "";
   let isStopping = false;
 
@@ -161,7 +163,13 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     live,
     channels,
     deliveries: new DeliveryNotes(platform.wallMs()),
-    connect: new ConnectGateway({ platform, logger, onWorkers: followWorkers, isElsewhere }),
+    letters,
+    connect: new ConnectGateway({
+      platform,
+      logger,
+      onWorkers: followWorkers,
+      elsewhere: letters === null ? null : { letters, has: isElsewhere },
+    }),
     get apps() {
       return parts.apps.apps;
     },

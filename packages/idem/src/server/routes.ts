@@ -29,7 +29,7 @@ export const sockets: readonly SocketRoute[] = [connectWorkers, connectWorkersV0
 const ofItself: ReadonlySet<Route> = new Set([checkHealth, checkLife, explainError, readMetrics]);
 
 const refuse = (): never => {
-  throw errors.OTHER_NODE({ why: "this node has the role worker, which executes runs and answers no requests" });
+  throw errors.WRONG_ROLE({ role: "worker", why: "it executes runs and answers no requests" });
 };
 
 export const routesOf = (role: NodeRole, routes: readonly Route[]): readonly Route[] =>

@@ -4,6 +4,7 @@ import type { Logger } from "../execute/function-code.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { NodeRole } from "../store/sharing.ts";
 import type { Apps } from "./apps.ts";
+import type { Letters } from "./channels/letters.ts";
 import type { ConnectGateway } from "./connect/connect-remote.ts";
 import type { Credentials } from "./credentials.ts";
 import type { TriedPort } from "./discover-apps.ts";
@@ -89,6 +90,8 @@ export interface World {
   readonly tokens: Tokens;
   /** Who listens to realtime. */
   readonly channels: Channels;
+  /** For what belongs to the node that executes a run; null where there is one node. */
+  readonly letters: Letters | null;
   /** Workers that keep a socket open to us. */
   readonly connect: ConnectGateway;
   /** Runs that an app's own HTTP handlers drive. */

@@ -14,6 +14,7 @@ import {
   type SdkResponse,
   toHttpAnswer,
 } from "../../protocol/connect-messages.ts";
+import type { Letter } from "../channels/letters.ts";
 import { encodeCall } from "./call-frame.ts";
 import type { ConnectLimits } from "./connect-limits.ts";
 import type { WorkerConnection } from "./worker-connection.ts";
@@ -45,6 +46,8 @@ interface AppCallsOptions {
   readonly limits: ConnectLimits;
   readonly pool: WorkerPool;
   readonly nextId: () => string;
+  /** A worker that lost its line may go on at another node. */
+  readonly movesBetweenNodes?: boolean;
 }
 
 export class AppCalls {
@@ -52,17 +55,19 @@ export class AppCalls {
   readonly #limits: ConnectLimits;
   readonly #pool: WorkerPool;
   readonly #nextId: () => string;
+  readonly #orphanMs: number;
   readonly #calls = new Map<string, AppCall>();
   /** In the order in which they came. Calls that a worker has not acknowledged in time are among them. */
   readonly #waiting = new Set<AppCall>();
   #isDraining = false;
   #whenIdle: () => void = () => {};
 
-  constructor({ platform, limits, pool, nextId }: AppCallsOptions) {
+  constructor({ platform, limits, pool, nextId, movesBetweenNodes }: AppCallsOptions) {
     this.#platform = platform;
     this.#limits = limits;
     this.#pool = pool;
     this.#nextId = nextId;
+    this.#orphanMs = movesBetweenNodes === true ? limits.orphanElsewhereMs : limits.orphanMs;
   }
 
   call(env: string, app: string, call: RemoteCall): Promise<RemoteReply> {
@@ -121,8 +126,11 @@ export class AppCalls {
   }
 
   onExtendLease(connection: WorkerConnection, request: ExtendLease): void {
+    this.answerExtension(connection, request, this.#extend(connection, request.requestId, request.leaseId));
+  }
+
+  answerExtension(connection: WorkerConnection, request: ExtendLease, newLeaseId: string | null): void {
     const { requestId, accountId, envId, appId, functionSlug } = request;
-    const newLeaseId = this.#extend(connection, requestId, request.leaseId);
     connection.send(
       frameKind.workerRequestExtendLeaseAck,
       extendLeaseAck.encode({ requestId, accountId, envId, appId, functionSlug, newLeaseId }),
@@ -143,6 +151,16 @@ export class AppCalls {
     this.#waiting.delete(entry);
     this.#hold(entry, this.#limits.leaseMs);
     return newLeaseId;
+  }
+
+  /** Its worker is at another node, and showed a lease of it there. */
+  onExtendedElsewhere({ requestId, leaseId, newLeaseId }: Omit<Extract<Letter, { kind: "extend" }>, "kind">): void {
+    const entry = this.#calls.get(requestId);
+    if (entry?.leaseIds.includes(leaseId) !== true || entry.state === "over" || entry.state === "waiting") return;
+    this.#leave(entry);
+    entry.leaseIds = [newLeaseId, leaseId];
+    this.#waiting.delete(entry);
+    this.#hold(entry, this.#limits.extendedElsewhereMs);
   }
 
   /** Whether it is one of ours, also when nobody waits for it any more. */
@@ -192,7 +210,7 @@ export class AppCalls {
       else if (this.#isDraining) this.#fail(entry, "The server stopped before the answer came");
       else {
         entry.connection = null;
-        this.#hold(entry, Math.min(this.#limits.orphanMs, entry.leaseEndsAt - this.#platform.monoMs()));
+        this.#hold(entry, Math.min(this.#orphanMs, entry.leaseEndsAt - this.#platform.monoMs()));
       }
     }
     connection.busy.clear();

@@ -19,6 +19,10 @@ export const connectLimits = {
   // A worker that only lost its line reconnects at once, or 2 s later when that failed (SDK 4.24), and then says within one
   // interval what it still works on. Whoever is silent for longer is taken for dead.
   orphanMs: 5_000,
+  // The same where it may reconnect to another node: that it did is known here by a letter, within a second or two.
+  orphanElsewhereMs: 8_000,
+  // It says so every extendLeaseMs, and that has to come by letter each time.
+  extendedElsewhereMs: 15_000,
   // The caller holds a place among the runs in flight meanwhile: enough for a worker that restarts.
   noWorkerMs: 5_000,
   allBusyMs: 30_000,

@@ -2,18 +2,21 @@
 // Connecting is registering: what a worker greets with is the app's registration. It holds no facts; whatever was under way when
 // this process dies is asked for again by the run that waited for it.
 import type { Logger } from "../../execute/function-code.ts";
-import type { Remote } from "../../execute/remote.ts";
+import type { Remote, RemoteCall, RemoteReply } from "../../execute/remote.ts";
 import { errors, IdemError } from "../../model/errors.ts";
 import { UlidSource } from "../../model/ulid.ts";
 import type { Platform } from "../../platform/platform.ts";
 import {
+  type ExtendLease,
   frameKind,
   replyAck,
   type SdkResponse,
+  sdkResponse,
   startResponse,
   type WorkerConnect,
 } from "../../protocol/connect-messages.ts";
 import type { Apps } from "../apps.ts";
+import type { Letters } from "../channels/letters.ts";
 import { SilentPeers } from "../silent-peers.ts";
 import type { Tokens } from "../tokens.ts";
 import { AppCalls } from "./app-calls.ts";
@@ -36,10 +39,15 @@ export interface ConnectGatewayOptions {
   readonly logger: Logger;
   /** A worker came or went. */
   readonly onWorkers?: (env: string) => void;
-  /** Whether another node waits for what a worker has to say about this run. */
-  readonly isElsewhere?: (env: string, runId: string) => Promise<boolean>;
+  /** Other nodes, and whether one of them waits for what a worker has to say about a run; null where there are none. */
+  readonly elsewhere?: Elsewhere | null;
   /** For tests that cannot wait as long. */
   readonly limits?: Partial<ConnectLimits>;
+}
+
+export interface Elsewhere {
+  readonly letters: Pick<Letters, "send" | "open">;
+  has(env: string, runId: string): Promise<boolean>;
 }
 
 /** What a gateway needs of the world it stands in. */
@@ -59,7 +67,7 @@ export class ConnectGateway {
   readonly #platform: Platform;
   readonly #logger: Logger;
   readonly #onWorkers: (env: string) => void;
-  readonly #isElsewhere: (env: string, runId: string) => Promise<boolean>;
+  readonly #elsewhere: Elsewhere | null;
   readonly #limits: ConnectLimits;
   readonly #ids: UlidSource;
   readonly #pool = new WorkerPool();
@@ -74,11 +82,11 @@ export class ConnectGateway {
   #isStopping = false;
   #whenEmpty: () => void = () => {};
 
-  constructor({ platform, logger, limits, onWorkers, isElsewhere }: ConnectGatewayOptions) {
+  constructor({ platform, logger, limits, onWorkers, elsewhere }: ConnectGatewayOptions) {
     this.#platform = platform;
     this.#logger = logger;
     this.#onWorkers = onWorkers ?? (() => {});
-    this.#isElsewhere = isElsewhere ?? (async () => false);
+    this.#elsewhere = elsewhere ?? null;
     this.#limits = { ...connectLimits, ...limits };
     this.#strangers = new SilentPeers({
       max: this.#limits.strangersMax,
@@ -94,11 +102,26 @@ export class ConnectGateway {
       limits: this.#limits,
       pool: this.#pool,
       nextId: () => this.#ids.next(),
+      movesBetweenNodes: this.#elsewhere !== null,
     });
   }
 
   remoteFor(env: string, app: string): Remote {
-    return { call: (call) => this.#calls.call(env, app, call) };
+    return { call: (call) => this.#call(env, app, call) };
+  }
+
+  /** Its worker may go to another node meanwhile: what it says there comes by letter. */
+  async #call(env: string, app: string, call: RemoteCall): Promise<RemoteReply> {
+    const close = this.#elsewhere?.letters.open(env, call.runId, { fromBefore: false }, (letter) => {
+      if (letter.kind === "report" || letter.requestId !== call.requestId) return;
+      if (letter.kind === "extend") this.#calls.onExtendedElsewhere(letter);
+      else this.#calls.onFlush(env, sdkResponse.decode(Buffer.from(letter.response, "base64")));
+    });
+    try {
+      return await this.#calls.call(env, app, call);
+    } finally {
+      close?.();
+    }
   }
 
   /** Workers connected right now, those that are about to leave included. */
@@ -172,7 +195,11 @@ export class ConnectGateway {
       onReady: (connection) => this.#calls.fill(connection.env, connection.apps.keys()),
       onPause: (connection) => this.#calls.onPause(connection),
       onAck: (connection, requestId) => this.#calls.onAck(connection, requestId),
-      onExtendLease: (connection, request) => this.#calls.onExtendLease(connection, request),
+      onExtendLease: (connection, request) => {
+        if (this.#elsewhere === null || this.#calls.knows(request.requestId)) {
+          this.#calls.onExtendLease(connection, request);
+        } else void this.#extendElsewhere(this.#elsewhere, connection, request);
+      },
       onReply: (connection, response) => {
         if (this.#calls.knows(response.requestId)) acknowledge(connection, response);
         else void this.#acknowledgeUnheard(connection, response);
@@ -206,27 +233,45 @@ export class ConnectGateway {
     this.#strangers.add(connection, address);
   }
 
-  /** A reply that could not be given over a connection. Throws OTHER_NODE while it is to be tried elsewhere. */
+  /** A reply that could not be given over a connection. */
   async flush(env: string, response: SdkResponse): Promise<void> {
-    const { requestId, runId } = response;
-    if (!this.#calls.knows(requestId) && (await this.#isElsewhere(env, runId))) {
-      throw errors.OTHER_NODE({ why: `run ${runId} is executed by it` });
-    }
+    if (!this.#calls.knows(response.requestId)) await this.#passOn(env, response);
     this.#calls.onFlush(env, response);
   }
 
-  /**
-   * Nobody here waits for it. Acknowledged it is gone, and not acknowledged the worker keeps it and flushes it: so it is, as long
-   * as another node may wait for it.
-   */
+  /** Nobody here waits for it. Acknowledged it is gone, so it is stored first where another node may; not acknowledged the worker flushes it. */
   async #acknowledgeUnheard(connection: WorkerConnection, response: SdkResponse): Promise<void> {
     try {
-      if (await this.#isElsewhere(connection.env, response.runId)) return;
+      await this.#passOn(connection.env, response);
+      acknowledge(connection, response);
     } catch (error) {
-      this.#logger.error(`idem: whether run ${response.runId} is another node's is not known`, error);
-      return;
+      this.#logger.error(`idem: a worker's reply for run ${response.runId} could not be passed on`, error);
     }
-    acknowledge(connection, response);
+  }
+
+  async #passOn(env: string, response: SdkResponse): Promise<void> {
+    const { requestId, runId } = response;
+    if (this.#elsewhere === null || !(await this.#elsewhere.has(env, runId))) return;
+    const bytes = Buffer.from(sdkResponse.encode(response)).toString("base64");
+    await this.#elsewhere.letters.send(env, runId, { kind: "reply", requestId, response: bytes });
+  }
+
+  /** Which lease is the right one the other node knows: shown a wrong one, it waits no longer for that. */
+  async #extendElsewhere(
+    { letters, has }: Elsewhere,
+    connection: WorkerConnection,
+    request: ExtendLease,
+  ): Promise<void> {
+    const { requestId, runId, leaseId } = request;
+    const { env } = connection;
+    try {
+      const newLeaseId = (await has(env, runId)) ? this.#ids.next() : null;
+      if (newLeaseId !== null) await letters.send(env, runId, { kind: "extend", requestId, leaseId, newLeaseId });
+      this.#calls.answerExtension(connection, request, newLeaseId);
+    } catch (error) {
+      // Without an answer the worker keeps its lease and asks again.
+      this.#logger.error(`idem: that a worker still works on run ${runId} could not be passed on`, error);
+    }
   }
 
   /**

@@ -16,8 +16,7 @@ export const ticketParameter = "ticket";
 
 /** Calls go out over the socket from where runs are executed, so workers connect there. */
 export function checkExecutes({ role }: Pick<ServerSettings, "role">): void {
-  if (role === "api")
-    throw errors.OTHER_NODE({ why: "this node has the role api; workers connect to those that execute" });
+  if (role === "api") throw errors.WRONG_ROLE({ role, why: "workers connect to those that execute" });
 }
 
 export const connectWorkers: SocketRoute = {

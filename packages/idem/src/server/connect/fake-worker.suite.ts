@@ -36,7 +36,7 @@ const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 
 export function fakeGateway(
   limits: Partial<ConnectLimits> = {},
-  beside: Pick<ConnectGatewayOptions, "onWorkers" | "isElsewhere"> = {},
+  beside: Pick<ConnectGatewayOptions, "onWorkers" | "elsewhere"> = {},
 ) {
   const platform = new ManualPlatform();
   const gateway = new ConnectGateway({ platform, logger: silent, limits, ...beside });
@@ -230,8 +230,16 @@ export class FakeWorker {
 
   /** What the gateway answers: the new lease, or null. */
   extend(requestId: string, leaseId: string): string | null {
-    this.say(frameKind.workerRequestExtendLease, extendLease.encode({ requestId, leaseId }));
-    const { kind, payload } = this.received.at(-1)!;
+    this.say(frameKind.workerRequestExtendLease, FakeWorker.extension(requestId, leaseId));
+    return FakeWorker.newLease(this);
+  }
+
+  static extension(requestId: string, leaseId: string): Uint8Array {
+    return extendLease.encode({ requestId, leaseId });
+  }
+
+  static newLease({ received }: FakeWorker): string | null {
+    const { kind, payload } = received.at(-1)!;
     if (kind !== frameKind.workerRequestExtendLeaseAck) throw new Error(`the gateway answered with kind ${kind}`);
     return extendLeaseAck.decode(payload).newLeaseId;
   }

@@ -31,11 +31,11 @@ export class Drive {
     this.arm(firstSilenceMs, () => this.fallSilent());
   }
 
-  /** The app reported. */
-  heard(): void {
+  /** The app reported, here or to another node a while ago. */
+  heard(silentMs: number = this.silentMs): void {
     if (this.state === "handed-over") return;
     this.state = "driving";
-    this.arm(this.silentMs, () => this.fallSilent());
+    this.arm(silentMs, () => this.fallSilent());
     this.tell();
   }
 

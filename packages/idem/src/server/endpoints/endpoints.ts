@@ -6,7 +6,6 @@
 // awaited, for the code is running already (drive.ts). So recording, retries, waits and the end are the engine's.
 import { createHash } from "node:crypto";
 import type { Engine } from "../../engine/engine.ts";
-import { isHeldElsewhere } from "../../engine/held-elsewhere.ts";
 import { startRunAs } from "../../engine/start-run-as.ts";
 import type { Remote, RemoteCall, RemoteReply } from "../../execute/remote.ts";
 import { errors } from "../../model/errors.ts";
@@ -14,7 +13,6 @@ import { canonicalJson } from "../../model/json.ts";
 import { isEnded } from "../../model/run.ts";
 import { derivedUlid, ulidTime } from "../../model/ulid.ts";
 import { type EndpointReport, type EndpointStart, httpRequestEvent } from "../../protocol/endpoint-request.ts";
-import type { RunMemo } from "../../store/leases.ts";
 import { checkAppUrl } from "../app-address.ts";
 import type { CallAppOptions } from "../call-app.ts";
 import type { World } from "../world.ts";
@@ -22,6 +20,7 @@ import { Drive } from "./drive.ts";
 import { endpointLimits } from "./limits.ts";
 import { reenterEndpoint } from "./reenter-endpoint.ts";
 import { EndpointFunctions } from "./register-endpoint.ts";
+import { checkRepeated, hasHandedOver, onlyFinished, ReportsElsewhere, type Said } from "./reports-elsewhere.ts";
 import { untilKept } from "./until-kept.ts";
 
 type Limits = Pick<typeof endpointLimits, "drivesMax"> & { readonly silentMs: number };
@@ -33,6 +32,7 @@ export class Endpoints {
   private readonly functions: EndpointFunctions;
   private readonly openedMono: number;
   private readonly stopping = new AbortController();
+  private readonly elsewhere: ReportsElsewhere;
 
   constructor(
     private readonly world: World,
@@ -40,6 +40,7 @@ export class Endpoints {
   ) {
     this.functions = new EndpointFunctions({ register: (env, app) => world.apps.register(env, app) });
     this.openedMono = world.platform.monoMs();
+    this.elsewhere = new ReportsElsewhere(world);
   }
 
   /** Aborts once the server stops: long polls are over. */
@@ -74,17 +75,14 @@ export class Endpoints {
         if ((await this.mayBeDrivenForMs(env, runId)) <= 0) this.forget(name, drive);
         return;
       }
-      if (!engine.executes) {
-        throw errors.OTHER_NODE({
-          why: "this node has the role api; runs of durable endpoints are driven through those that execute",
-        });
-      }
       // Said now, and not when the run has to be entered again.
       checkAppUrl(start.call.domain, this.world.settings);
       const fn = await this.functions.ensure(engine, start);
       const event = { name: httpRequestEvent, data: start.eventData };
       const refused = await startRunAs(engine, { runId, eventId: eventIdOf(runId), fn, event });
       if (refused !== null) throw errors.REQUEST_INVALID({ why: `the run was not started: ${refused}` });
+      // Whoever executes it drives it.
+      if (!engine.executes) this.forget(name, drive);
     };
     drive.begun = store().catch((error) => {
       this.forget(name, drive);
@@ -97,26 +95,24 @@ export class Endpoints {
   async report(env: string, report: EndpointReport): Promise<void> {
     const engine = await this.world.engine(env);
     const { runId } = report;
-    const run = await engine.store.reads.run(env, runId);
-    if (run === null) throw errors.RUN_UNKNOWN({ runId });
-    if (isEnded(run.state)) {
+    const place = await this.placeToReport(engine, runId);
+    if (place.kind === "ended") {
       checkRepeated((await engine.store.reads.runMemo(env, runId))!, report);
       return engine.store.shared?.stand();
     }
-    if (isHeldElsewhere(engine, run)) throw errors.OTHER_NODE({ why: `run ${runId} is driven through it` });
-    const drive = await this.driveToReport(engine, runId);
+    if (place.kind === "elsewhere") return this.elsewhere.report(engine, report);
+    const { drive } = place;
     if (drive === null || (drive.state === "handed-over" && drive.lastReport !== hashOf(report))) {
       throw errors.CHECKPOINT_STALE({ runId, why: "the server goes on with it" });
     }
     drive.heard();
-    if (report.ops.every(({ op }) => finished.has(op))) {
+    if (onlyFinished(report)) {
       await engine.checkpoint(runId, { generation: null, requestId: null }, report.ops);
       drive.heard();
       return;
     }
-    drive.lastReport = hashOf(report);
-    drive.handOver(replyOf(report));
-    await untilKept(engine, this.world.platform, runId, report.ops);
+    this.take(drive, report);
+    await untilKept(engine, this.world.platform, runId, report.ops, endpointLimits.keptMs);
   }
 
   /** How the engine reaches the code of an app's endpoints. The app is its origin, which stands in every run's event. */
@@ -132,7 +128,23 @@ export class Endpoints {
 
   /** The answer to a call of a run that is being driven: what the app says, or what it answers when it is entered again. */
   private async follow(drive: Drive, call: RemoteCall, env: string, reenter: Remote): Promise<RemoteReply> {
-    const { worker } = await this.world.engine(env);
+    const close = this.elsewhere.listen(env, call.runId, (report) => this.take(drive, report));
+    try {
+      return await this.answerOf(drive, call, env, reenter);
+    } finally {
+      close();
+    }
+  }
+
+  /** The app hands over. */
+  private take(drive: Drive, report: Said): void {
+    if (drive.state === "handed-over") return;
+    drive.lastReport = hashOf(report);
+    drive.handOver(replyOf(report));
+  }
+
+  private async answerOf(drive: Drive, call: RemoteCall, env: string, reenter: Remote): Promise<RemoteReply> {
+    const { worker, store } = await this.world.engine(env);
     for (;;) {
       // While the app drives, ordinary runs must not wait for it.
       worker.guest(call.runId, drive.state === "driving");
@@ -145,6 +157,12 @@ export class Endpoints {
         case "handed-over":
           return drive.takeReply() ?? reenter.call(call);
         case "silent": {
+          // It may have been heard by another node.
+          const leftMs = store.shared === null ? 0 : await this.mayBeDrivenForMs(env, call.runId);
+          if (leftMs > 0 && drive.state === "silent") {
+            drive.heard(leftMs);
+            break;
+          }
           const reply = await this.reenterUnlessHeard(drive, call, reenter);
           if (reply !== null) {
             drive.over();
@@ -213,23 +231,31 @@ export class Endpoints {
     if (isShared ? this.past.has(nameOf(env, runId)) : ageMs > this.limits.silentMs) return 0;
     const memo = await engine.store.reads.runMemo(env, runId);
     if (memo === null || (!isShared && memo.run.createdAt > engine.now() - ageMs)) return 0;
-    // What only the server does has been done: the app has handed over.
-    const { steps, attempts, waits } = memo;
-    if (attempts.length > 0 || waits.length > 0 || steps.some(({ kind }) => kind !== "run")) return 0;
-    const lastAt = Math.max(memo.run.createdAt, ...steps.map(({ endedAt }) => endedAt));
+    if (hasHandedOver(memo)) return 0;
+    const lastAt = Math.max(memo.run.createdAt, ...memo.steps.map(({ endedAt }) => endedAt));
     return lastAt + this.limits.silentMs - engine.now();
   }
 
   /**
-   * The drive a report belongs to, once the run is being executed here: after a restart the app may be quicker than the lease.
-   * Null when nobody waits for it.
+   * Where a report belongs, once the run is being executed: after a restart the app may be quicker than the lease. The drive is null when
+   * nobody waits for it.
    */
-  private async driveToReport(engine: Engine, runId: string): Promise<Drive | null> {
+  private async placeToReport(engine: Engine, runId: string): Promise<Place> {
     const { platform } = this.world;
-    const until = platform.monoMs() + endpointLimits.takeUpMs;
+    const { env, store } = engine;
+    const isShared = store.shared !== null;
+    const until = platform.monoMs() + (isShared ? endpointLimits.takeUpElsewhereMs : endpointLimits.takeUpMs);
     for (;;) {
-      const drive = await this.driveOf(engine.env, runId);
-      if (drive === null || drive.state === "handed-over" || engine.worker.activePass(runId) !== null) return drive;
+      const run = await store.reads.run(env, runId);
+      if (run === null) throw errors.RUN_UNKNOWN({ runId });
+      if (isEnded(run.state)) return { kind: "ended" };
+      const isHere = engine.worker.activePass(runId) !== null;
+      // Somebody takes it up soon, perhaps this node; where it is otherwise, the store says what became of it.
+      if (isShared && !isHere && run.state !== "queued") return { kind: "elsewhere" };
+      if (isHere || !isShared) {
+        const drive = await this.driveOf(env, runId);
+        if (isHere || drive === null || drive.state === "handed-over") return { kind: "here", drive };
+      }
       if (platform.monoMs() > until) throw errors.SERVER_BUSY({ why: `run ${runId} is being taken up` });
       engine.worker.poke();
       await this.pause(lookMs);
@@ -251,10 +277,12 @@ export class Endpoints {
 // A moment for a person, and seldom enough for a process.
 const lookMs = 20;
 
-/** Ops of steps that are over: the app goes on after them. */
-const finished: ReadonlySet<string> = new Set(["ran", "defer", "defer-abort", "nothing"]);
+type Place =
+  | { readonly kind: "here"; readonly drive: Drive | null }
+  | { readonly kind: "elsewhere" }
+  | { readonly kind: "ended" };
 
-const hashOf = ({ json }: EndpointReport): string => createHash("sha256").update(json).digest("hex");
+const hashOf = ({ json }: Said): string => createHash("sha256").update(json).digest("hex");
 
 const nameOf = (env: string, runId: string): string => JSON.stringify([env, runId]);
 
@@ -262,7 +290,7 @@ const nameOf = (env: string, runId: string): string => JSON.stringify([env, runI
 const eventIdOf = (runId: string): string => derivedUlid(ulidTime(runId), `http request of ${runId}`);
 
 /** A report as the answer to the call that waits for it. */
-const replyOf = ({ json }: EndpointReport): RemoteReply => ({
+const replyOf = ({ json }: Said): RemoteReply => ({
   status: 206,
   headers: { "x-inngest-sdk": "durable-endpoint", "x-inngest-req-version": "2" },
   body: json,
@@ -274,13 +302,3 @@ const staleReply: RemoteReply = {
   headers: { "x-inngest-sdk": "durable-endpoint" },
   body: JSON.stringify({ name: "StaleDispatchError", message: "the server is stopping" }),
 };
-
-/** The run has ended: its last report sent again is answered like the first time; any other comes too late. */
-function checkRepeated(memo: RunMemo, { runId, ops }: EndpointReport): void {
-  const outcomes = new Map(memo.steps.map(({ stepId, outcome }) => [stepId, outcome.json]));
-  const isSame = ops.every((op) => {
-    if (op.op === "complete") return memo.run.state === "completed" && memo.run.result === op.json;
-    return op.op === "ran" ? outcomes.get(op.stepId) === op.json : op.op !== "threw" || memo.run.state === "failed";
-  });
-  if (!isSame) throw errors.CHECKPOINT_STALE({ runId, why: `it is ${memo.run.state}` });
-}

@@ -18,8 +18,12 @@ export const endpointLimits = {
   nameCharsMax: 200,
   // A run whose worker just changed, after a restart say, is taken up by then.
   takeUpMs: 2_000,
+  // By another node, which hears of it by a hint or looks within a second.
+  takeUpElsewhereMs: 5_000,
   // What was reported is committed in milliseconds; a store that needs longer is unwell, and the app asks again.
   keptMs: 5_000,
+  // By another node. One that has died is replaced within 30 s: the app asks again five times.
+  keptElsewhereMs: 10_000,
   // The handler's answer, as for any call.
   replyBytesMax: 8 * 1024 * 1024,
 } as const;

@@ -6,15 +6,15 @@ import { isEnded } from "../../model/run.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { WireOp } from "../../protocol/wire-ops.ts";
 import type { RunMemo } from "../../store/leases.ts";
-import { endpointLimits } from "./limits.ts";
 
 export async function untilKept(
   engine: Engine,
   platform: Pick<Platform, "timer" | "monoMs">,
   runId: string,
   ops: readonly WireOp[],
+  withinMs: number,
 ): Promise<void> {
-  const until = platform.monoMs() + endpointLimits.keptMs;
+  const until = platform.monoMs() + withinMs;
   for (let delayMs = 0; ; delayMs = Math.min(delayMs * 2 + 1, 50)) {
     const memo = await engine.store.reads.runMemo(engine.env, runId);
     if (memo === null || isKept(memo, ops)) return;
@@ -26,7 +26,7 @@ export async function untilKept(
 }
 
 /** Plans are found again whenever the code is entered; everything else leaves a trace. */
-function isKept(memo: RunMemo, ops: readonly WireOp[]): boolean {
+export function isKept(memo: RunMemo, ops: readonly WireOp[]): boolean {
   if (isEnded(memo.run.state)) return true;
   const kept = new Set([...memo.steps, ...memo.waits, ...memo.attempts].map(({ stepId }) => stepId));
   // A failure of the code between steps is kept under no step's id.

@@ -79,7 +79,8 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
       throw errors.SERVER_ONLY({ method: "GET", path: "/v1/realtime" });
     },
     deliveries: new DeliveryNotes(platform.wallMs()),
-    connect: new ConnectGateway({ platform, logger, onWorkers: () => {}, isElsewhere: async () => false }),
+    letters: null,
+    connect: new ConnectGateway({ platform, logger }),
     get apps() {
       return parts.apps.apps;
     },

@@ -5,9 +5,9 @@ import type { ChannelTopic } from "../../protocol/realtime-frames.ts";
 import { channelBounds } from "../../store/channels.ts";
 import type { StoreHint } from "../../store/sharing.ts";
 import { sharedStore } from "../../testing/shared-store.suite.ts";
+import { FollowChannels } from "../channels/follow-channels.ts";
+import { PublishQueue } from "../channels/publish-queue.ts";
 import { Channels, type ChannelsOptions, type Line } from "./channels.ts";
-import { FollowChannels } from "./follow-channels.ts";
-import { PublishQueue } from "./publish-queue.ts";
 
 const topic = { channel: "chat", topic: "words" };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };

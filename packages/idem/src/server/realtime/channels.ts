@@ -5,10 +5,10 @@ import { errors } from "../../model/errors.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import { type ChannelTopic, gapFrame, withPlace } from "../../protocol/realtime-frames.ts";
 import type { Message, NewMessage } from "../../store/channels.ts";
-import type { FollowChannels, Following, Gap, Start } from "./follow-channels.ts";
+import type { FollowChannels, Following, Gap, Start } from "../channels/follow-channels.ts";
+import type { PublishQueue } from "../channels/publish-queue.ts";
 import { realtimeLimits } from "./limits.ts";
 import { placesFrom, placeText } from "./place.ts";
-import type { PublishQueue } from "./publish-queue.ts";
 
 /** The way out to one subscriber. */
 export interface Line {
@@ -117,7 +117,7 @@ export class Channels {
       const placeAt = (place: number): string =>
         placeText(places.map((each, n) => (n === i ? place : (following[n]?.at ?? each))));
       following.push(
-        this.options.follow.follow(env, storedName(channel), at, {
+        this.options.follow.follow(env, storedName(channel), at, true, {
           hasRoom: () => this.hasRoom(subscriber),
           hear: (message) => this.hear(subscriber, channel, message, placeAt(message.place)),
           missed: (gone) => {

@@ -107,8 +107,8 @@ export class FollowChannels {
     return new Map(rows.map((row) => [row.channel, row]));
   }
 
-  /** Everything after the place `at`. */
-  follow(env: string, name: string, at: number, follower: Follower): Following {
+  /** Everything after the place `at`; where nobody can have said anything yet, it is not looked for at once. */
+  follow(env: string, name: string, at: number, looksNow: boolean, follower: Follower): Following {
     const key = keyOf(env, name);
     const channel = this.channels.get(key) ?? {
       env,
@@ -145,7 +145,7 @@ export class FollowChannels {
       void this.catchUp(channel, reader);
     }
     // What was published since its place was read.
-    void this.look(channel);
+    if (looksNow) void this.look(channel);
     this.begin();
     return reader;
   }

@@ -126,6 +126,32 @@ test("a function's page says the same number as its chart, and what its line wai
   expect(page.troubles).toEqual([]);
 });
 
+test("a limit is raised for a while from its line, the page says until when, and it is ended there", async () => {
+  const page = await open(`/functions/${render}/line`);
+  await page.getByRole("button", { name: "Raise for a while" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Runs at work at once").fill("4");
+  await dialog.getByLabel("Reason").fill("month end");
+  await dialog.getByRole("button", { name: "Raise it to 4" }).click();
+  await expect.poll(() => page.locator(".ahead").innerText()).toContain("4 of 4, full");
+  expect(await page.locator(".stands-in").innerText()).toMatch(
+    /^Raised from 2 until .+\. Then 2 counts again by itself\.$/,
+  );
+  await expect
+    .poll(() => page.locator(".note h2").first().innerText())
+    .toContain(`${inLine - 2} in line behind concurrency 4`);
+  await page.getByRole("button", { name: "End it now" }).click();
+  await dialog.getByLabel("Reason").fill("it is done");
+  await dialog.getByRole("button", { name: "Back to 2" }).click();
+  await expect.poll(() => page.locator(".ahead").innerText()).toContain("4 of 2, full");
+  const { entries } = await world.api("/api/audit?action=change-limit");
+  expect(entries.map(({ reason }: { reason: string }) => reason)).toEqual([
+    "back to 2: it is done",
+    "2 to 4 for 60 min: month end",
+  ]);
+  expect(page.troubles).toEqual([]);
+});
+
 test("the overview, a line and the workers are sound in both sizes", async () => {
   const paths = [
     "/",

@@ -55,6 +55,8 @@ interface AskFirstProps {
   readonly look?: ButtonLook;
   /** `demanded`: the button is dead until something is written. */
   readonly reason?: "none" | "offered" | "demanded";
+  /** False while what else is asked for is not there. */
+  readonly isReady?: boolean;
   readonly onAct: (reason: string) => Promise<unknown>;
   readonly onClose: () => void;
 }
@@ -65,13 +67,14 @@ export function AskFirst({
   action,
   look = "primary",
   reason = "none",
+  isReady: isGiven = true,
   onAct,
   onClose,
 }: AskFirstProps) {
   const [text, setText] = useState("");
   const [isActing, setActing] = useState(false);
   const [error, setError] = useState<string | null>(null);
-  const isReady = !isActing && (reason !== "demanded" || text.trim() !== "");
+  const isReady = isGiven && !isActing && (reason !== "demanded" || text.trim() !== "");
   const act = async () => {
     setActing(true);
     setError(null);

@@ -18,6 +18,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   cancel: async () => (await import("./commands/cancel.ts")).cancel,
   pause: async () => (await import("./commands/pause.ts")).pause,
   resume: async () => (await import("./commands/resume.ts")).resume,
+  limit: async () => (await import("./commands/limit.ts")).limit,
   release: async () => (await import("./commands/release.ts")).release,
   drop: async () => (await import("./commands/drop.ts")).drop,
   keys: async () => (await import("./commands/keys.ts")).keys,

@@ -153,3 +153,32 @@ describe("looking at what waits", () => {
     expect(await terminal.run("events", "--function", "charge")).toBe(2);
   });
 });
+
+describe("limit", () => {
+  test("a limit is raised for a while, shown, and ended; without one there is nothing to raise", async () => {
+    const world = storeWorld();
+    const { idem, terminal } = world;
+    idem.createFunction({ id: "charge", concurrency: 2 }, { event: "order/paid" }, () => "charged");
+    idem.createFunction({ id: "mail" }, { event: "order/paid" }, () => "sent");
+    await idem.start();
+    await world.stop();
+    const plain = (text: string) => stripVTControlCharacters(text);
+    expect(await terminal.run("limit", "charge")).toBe(0);
+    expect(plain(terminal.written.out)).toContain("function charge: 2 at once\n");
+    const raise = ["--concurrency", "20", "--for", "1h", "--reason", "month end"];
+    expect(await terminal.json("limit", "charge", ...raise)).toMatchObject({
+      function: "shop-charge",
+      limits: [{ limit: 20, own: 2, until: expect.any(Number) }],
+    });
+    expect(await terminal.run("limit", "charge")).toBe(0);
+    expect(plain(terminal.written.out)).toMatch(/20 at once, instead of 2, until .* \(in /);
+    expect(await terminal.json("audit")).toMatchObject([
+      { action: "change-limit", subject: "shop-charge", reason: "2 to 20 for 60 min: month end" },
+    ]);
+    expect(await terminal.json("limit", "charge", "--end")).toMatchObject({ limits: [{ limit: 2, until: null }] });
+    expect(await terminal.run("limit", "mail", ...raise)).toBe(2);
+    expect(plain(terminal.written.err)).toContain('function "shop-mail" has no limit on how many runs are at work');
+    expect(await terminal.run("limit", "charge", "--concurrency", "3")).toBe(2);
+    expect(await terminal.run("limit", "charge", "--concurrency", "many", "--for", "1h")).toBe(2);
+  });
+});

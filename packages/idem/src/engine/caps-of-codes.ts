@@ -12,7 +12,9 @@ interface FunctionsAndCaps {
 }
 
 export class CapsOfCodes {
-  private last: (FunctionsAndCaps & { readonly registration: number; readonly version: number }) | null = null;
+  private last:
+    | (FunctionsAndCaps & { readonly registration: number; readonly ended: number; readonly version: number })
+    | null = null;
   private version = 0;
 
   constructor(
@@ -26,9 +28,10 @@ export class CapsOfCodes {
   }
 
   read(): FunctionsAndCaps {
-    const { registration } = this.registry;
+    const { registration, limitsEnded: ended } = this.registry;
     const { last, version } = this;
-    if (last !== null && last.registration === registration && last.version === version) return last;
+    if (last !== null && last.registration === registration && last.ended === ended && last.version === version)
+      return last;
     const caps: Record<string, LaneCaps> = {};
     const codes: Record<string, string> = {};
     for (const [fn, code] of this.codes) {
@@ -37,7 +40,7 @@ export class CapsOfCodes {
       if (allowed !== null) caps[fn] = allowed;
       codes[fn] = fingerprintOf(code);
     }
-    this.last = { registration, version, functions: [...this.codes.keys()], caps, codes };
+    this.last = { registration, ended, version, functions: [...this.codes.keys()], caps, codes };
     return this.last;
   }
 }

@@ -119,8 +119,11 @@ export class Engine {
         const code = this.codes.get(fn);
         return code === undefined ? undefined : fingerprintOf(code);
       },
+      () => this.now(),
       () => {
         this.crons.refresh();
+        // Those in line may come in, and again where a limit that was lowered for a while ends.
+        this.worker.limitsChanged();
         options.onRegistered?.();
       },
     );

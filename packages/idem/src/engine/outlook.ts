@@ -37,7 +37,10 @@ async function bufferOf(engine: Engine, event: Event, { fn, kind }: Decision): P
 async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLine[]> {
   const { store, env, expressions } = engine;
   const { fn } = run;
-  const config = run.state === "queued" ? await configOf(engine, fn) : null;
+  if (run.state !== "queued") return [];
+  // A person may have raised a limit through another process.
+  await engine.registry.refresh();
+  const config = await configOf(engine, fn);
   if (config === null) return [];
   const of = { env, fn, config };
   const payload = payloadOf(event);
@@ -48,10 +51,10 @@ async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLi
     laneLimits(readLane(lane.name), config)
       // What spaces starts is not paid again by a run that has begun.
       .filter(({ periodMs }) => periodMs === null || run.startedAt === null)
-      .map(({ id, kind, limit, periodMs, key, scope }): LimitInLine => {
+      .map(({ id, kind, limit, periodMs, key, scope, temporary }): LimitInLine => {
         const { used, waiting } = uses.get(id) ?? { used: 0, waiting: 0 };
         const value = key === null ? null : sharedKeyOf(of, `${kind}.key`, key, payload, expressions);
-        return { kind, limit, periodMs, key: value, scope, used: periodMs === null ? used : null, waiting };
+        return { kind, limit, periodMs, key: value, scope, temporary, used: periodMs === null ? used : null, waiting };
       })
   );
 }

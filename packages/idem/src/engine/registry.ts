@@ -1,4 +1,5 @@
 // The functions registered in the store, as this process last saw them. The store says when the picture is old.
+import { limitsAt, readTemporary, type TemporaryLimit } from "../flow/concurrency/temporary.ts";
 import { TriggerIndex } from "../ingest/match-triggers.ts";
 import type { Target } from "../ingest/open-runs.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
@@ -17,6 +18,8 @@ export class Registry {
   private renamed = new Map<string, RegisteredTarget>();
   /** Of this app's that were renamed: by the id of today. */
   private ownIds = new Map<string, RegisteredTarget>();
+  /** When temporary limits end, those that have too. */
+  private limitEnds: readonly number[] = [];
   private index = new TriggerIndex<RegisteredTarget>([]);
 
   constructor(
@@ -25,6 +28,8 @@ export class Registry {
     private readonly app: string,
     /** Fingerprint of a function's code in this process. */
     private readonly codeOf: (fn: string) => string | undefined = () => undefined,
+    /** By the store's clock. */
+    private readonly now: () => number,
     /** Told when what was read is another registration than the one before. */
     private readonly onChanged: () => void = () => {},
   ) {}
@@ -32,16 +37,27 @@ export class Registry {
   async refresh(): Promise<void> {
     const { registration, functions } = await this.store.reads.functions(this.env);
     const { codeOf } = this;
-    const targets = functions.map(({ fn, app, config, pausedAt }) => ({
-      fn,
-      app,
-      config: JSON.parse(config) as FunctionConfig,
-      pausedAt,
-      // Asked when a run begins: code may come after its registration was read.
-      get code() {
-        return codeOf(fn);
-      },
-    }));
+    const { now } = this;
+    const targets = functions.map(({ fn, app, config, pausedAt, limits }) => {
+      const own = JSON.parse(config) as FunctionConfig;
+      const temporary = readTemporary(limits);
+      return {
+        fn,
+        app,
+        pausedAt,
+        // Asked when a run begins: a temporary limit ends by itself.
+        get config() {
+          return temporary.length === 0 ? own : configAt(own, temporary, now());
+        },
+        // And code may come after its registration was read.
+        get code() {
+          return codeOf(fn);
+        },
+      };
+    });
+    this.limitEnds = functions
+      .flatMap(({ limits }) => readTemporary(limits).map(({ until }) => until))
+      .sort((a, b) => a - b);
     const isOther = registration !== this.registration;
     this.registration = registration;
     this.targets = new Map(targets.map((target) => [target.fn, target]));
@@ -54,6 +70,18 @@ export class Registry {
     const formers = renamed.flatMap((each) => recordedNames(each).map((name) => [name, each] as const));
     this.renamed = new Map([...formers, ...renamed.map((each) => [shownName(each), each] as const)]);
     this.ownIds = new Map(renamed.filter(({ app }) => app === this.app).map((each) => [each.config.id, each]));
+  }
+
+  /** Another number says that what functions allow may have changed by itself: a temporary limit has ended. */
+  get limitsEnded(): number {
+    if (this.limitEnds.length === 0) return 0;
+    const now = this.now();
+    return this.limitEnds.filter((until) => until <= now).length;
+  }
+
+  /** When the next temporary limit ends; null where none counts. */
+  get nextLimitEnd(): number | null {
+    return this.limitEnds[this.limitsEnded] ?? null;
   }
 
   match(eventName: string) {
@@ -101,4 +129,11 @@ export class Registry {
   slugOf(idOrSlug: string): string {
     return this.find(idOrSlug)?.fn ?? idOrSlug;
   }
+}
+
+function configAt(own: FunctionConfig, temporary: readonly TemporaryLimit[], now: number): FunctionConfig {
+  const { concurrency } = own;
+  if (concurrency === undefined) return own;
+  const limits = limitsAt(concurrency, temporary, now);
+  return limits === concurrency ? own : { ...own, concurrency: limits };
 }

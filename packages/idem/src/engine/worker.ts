@@ -288,6 +288,14 @@ export class Worker {
     return answer.woken.runId;
   }
 
+  /** What functions allow is another, or will be by itself. */
+  limitsChanged(): void {
+    if (this.state !== "running") return;
+    const end = this.options.registry.nextLimitEnd;
+    if (end !== null) this.alarmAt(end);
+    this.poke();
+  }
+
   codesChanged(): void {
     this.caps.changed();
   }
@@ -359,6 +367,8 @@ export class Worker {
         this.take(answer.jobs, worker);
         if (answer.jobs.length === max) this.again = true;
         if (answer.nextDueAt !== null) this.alarmAt(answer.nextDueAt);
+        const limitEnd = options.registry.nextLimitEnd;
+        if (limitEnd !== null) this.alarmAt(limitEnd);
       } while (this.again && !this.stopped);
     } catch (error) {
       this.hasLooked = false;

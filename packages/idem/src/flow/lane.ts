@@ -97,15 +97,18 @@ export interface LaneLimit {
   readonly key: string | null;
   /** Whose runs share it. */
   readonly scope: ConcurrencyLimit["scope"];
+  /** While it is another than the function's own, by a person's word: the own one, and until when. */
+  readonly temporary: { readonly own: number; readonly until: number } | null;
 }
 
 /** The limits of a lane that its function's configuration made. */
 export function laneLimits({ slots, throttle }: LaneName, config: FlowConfig): LaneLimit[] {
   const limits = slots.map((id, i): LaneLimit => {
-    const { limit, key, scope } = config.concurrency![i]!;
-    return { kind: "concurrency", id, limit, periodMs: null, key, scope };
+    const { limit, key, scope, own, until } = config.concurrency![i]!;
+    const temporary = own === undefined || until === undefined ? null : { own, until };
+    return { kind: "concurrency", id, limit, periodMs: null, key, scope, temporary };
   });
   if (throttle === null) return limits;
   const { limit, periodMs, key } = config.throttle!;
-  return [...limits, { kind: "throttle", id: throttle, limit, periodMs, key, scope: "fn" }];
+  return [...limits, { kind: "throttle", id: throttle, limit, periodMs, key, scope: "fn", temporary: null }];
 }

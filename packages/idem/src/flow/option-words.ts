@@ -1,5 +1,6 @@
 // What an option has to say to people.
 import { lengthText } from "../model/length-text.ts";
+import type { LaneLimit } from "./lane.ts";
 
 export interface OptionWords<Config> {
   /** A few words each, for one cell of a table. */
@@ -11,7 +12,7 @@ export interface OptionWords<Config> {
 /** What a run stands in line for: `of` says of which key and whose, `count` how many of a thing. */
 export type InLineWords = (
   of: string,
-  limit: { readonly limit: number; readonly periodMs: number | null; readonly used: number | null },
+  limit: Pick<LaneLimit, "limit" | "periodMs" | "temporary"> & { readonly used: number | null },
   count: (count: number, one: string) => string,
 ) => string;
 

@@ -1,7 +1,9 @@
 // idem.functions: what is registered, and pausing it.
 import type { Engine } from "../engine/engine.ts";
+import { type LimitNow, type LimitRequest, limitFunction } from "../engine/limit-function.ts";
 import { type ResumedPart, resumePart, type Waiting, waitingChoices } from "../engine/resume-function.ts";
 import { type FlowConfig, flowOf } from "../flow/options.ts";
+import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import type { FunctionConfig, Trigger } from "../model/function-config.ts";
 import { shownApp, shownName } from "../model/function-names.ts";
@@ -34,6 +36,22 @@ export interface FunctionsApi {
   pause(id: string, options?: PauseOptions): Promise<Paused>;
   /** It starts runs again; what became of its events meanwhile is what `waiting` says. */
   resume(id: string, options?: ResumeOptions): Promise<Resumed>;
+  /** Raises or lowers how many of its runs may be at work, for a while; it ends by itself. */
+  limit(id: string, options: LimitOptions): Promise<Limited>;
+}
+
+export interface LimitOptions extends PauseOptions {
+  /** How many at once; null lets its own limit count again. */
+  readonly concurrency: number | null;
+  /** "1h": from a minute to a week. Needed unless `concurrency` is null. */
+  readonly for?: string | number;
+  /** Which of its limits, from 1; needed where it has two. */
+  readonly which?: number;
+}
+
+export interface Limited {
+  /** As they count now. */
+  readonly limits: readonly LimitNow[];
 }
 
 export interface PauseOptions {
@@ -104,8 +122,22 @@ export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
       });
       return { changed, pausedAt };
     },
+    async limit(id, options) {
+      const engine = await engineOf();
+      return { limits: await limitFunction(engine, await slugIn(engine, id), limitRequest(options)) };
+    },
     resume: (id, options) => inParts(async (next) => resumeOnePart(await engineOf(), id, { ...options, next })),
   };
+}
+
+/** The same whoever asks: a program, a command, a server for somebody else. */
+export function limitRequest(options: LimitOptions): LimitRequest {
+  const { concurrency, which = null, reason = "", actor } = options;
+  const isEnd = concurrency === null;
+  if (!isEnd && options.for === undefined)
+    throw errors.OPTION_INVALID({ option: "for", why: 'it must say for how long, such as "1h"' });
+  const forMs = isEnd ? 0 : parseDuration(options.for!, "for");
+  return { concurrency, which, reason, actor, forMs };
 }
 
 export type ResumePartOptions = ResumeOptions & { readonly next: number | null };

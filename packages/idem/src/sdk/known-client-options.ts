@@ -4,7 +4,7 @@ import type { UserTransaction } from "../store/outbox.ts";
 import type { IdemOptions, SendOptions } from "./client.ts";
 import type { EffectsApi, EffectsFilter, EffectVerdict } from "./effects-api.ts";
 import type { EventSchemas } from "./event-types.ts";
-import type { PauseOptions, ResumeOptions } from "./functions-api.ts";
+import type { LimitOptions, PauseOptions, ResumeOptions } from "./functions-api.ts";
 import type { EventsApi, RunsApi, RunsFilter, VerdictOptions } from "./reads-api.ts";
 import type { StoreReads } from "./remote-reads.ts";
 
@@ -119,6 +119,11 @@ export function checkedReads(reads: StoreReads): StoreReads {
       pause: async (id, options) => {
         refuseUnknown<PauseOptions>("functions.pause", options, byHand);
         return functions.pause(id, options);
+      },
+      limit: async (id, options) => {
+        const known = { ...byHand, concurrency: true, for: true, which: true } as const;
+        refuseUnknown<LimitOptions>("functions.limit", options, known);
+        return functions.limit(id, options);
       },
       resume: async (id, options) => {
         refuseUnknown<ResumeOptions>("functions.resume", options, { ...byHand, waiting: true });

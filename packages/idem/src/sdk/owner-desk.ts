@@ -14,7 +14,7 @@ import type { PruneAnswer } from "../store/prune.ts";
 import type { SettingAnswer, SettingInput } from "../store/settings.ts";
 import type { Store } from "../store/store.ts";
 import type { EffectsApi } from "./effects-api.ts";
-import type { FunctionsApi, Paused } from "./functions-api.ts";
+import type { FunctionsApi, Limited, Paused } from "./functions-api.ts";
 import { type Inside, inside } from "./inside.ts";
 import type { PublicDecision } from "./public-types.ts";
 import type { EventsApi, RunsApi } from "./reads-api.ts";
@@ -31,6 +31,7 @@ export interface DeskAnswers {
   readonly release: { readonly answer: ReleaseAnswer };
   readonly resolveEffect: { readonly id: string; readonly state: "sent" | "released" };
   readonly pause: Paused;
+  readonly limit: Limited;
   readonly resume: ResumedPart;
   readonly decide: PublicDecision;
   readonly prune: PruneAnswer;
@@ -58,6 +59,13 @@ interface DeskRequests {
   /** A receipt, or null: nothing had happened, and it may be sent. */
   readonly resolveEffect: { readonly id: string; readonly receipt: string | null; readonly reason: string };
   readonly pause: { readonly function: string; readonly reason: string };
+  readonly limit: {
+    readonly function: string;
+    readonly concurrency: number | null;
+    readonly for?: string;
+    readonly which?: number;
+    readonly reason: string;
+  };
   readonly resume: {
     readonly function: string;
     readonly reason: string;
@@ -83,7 +91,7 @@ export type Ask = <C extends DeskCommand>(command: C, env: string, request: Desk
 export interface DeskClient {
   send(event: never, options: { readonly window?: string }): Promise<SendResult>;
   readonly runs: Pick<RunsApi, "rerun" | "cancel" | "release">;
-  readonly functions: Pick<FunctionsApi, "pause">;
+  readonly functions: Pick<FunctionsApi, "pause" | "limit">;
   readonly events: Pick<EventsApi, "release" | "drop">;
   readonly effects: Pick<EffectsApi, "resolve">;
   readonly [inside]: Pick<Inside, "resumePart" | "bulkPart">;
@@ -146,6 +154,14 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
     },
     pause: (env, { function: fn, reason }) =>
       clientIn(env).functions.pause(text(fn, "function"), { reason: text(reason, "reason", ""), actor }),
+    limit: (env, { function: fn, concurrency, which, reason, for: length }) =>
+      clientIn(env).functions.limit(text(fn, "function"), {
+        concurrency,
+        reason: text(reason, "reason", ""),
+        actor,
+        ...(length === undefined ? {} : { for: text(length, "for") }),
+        ...(which === undefined ? {} : { which }),
+      }),
     resume: (env, { function: fn, reason, waiting, next }) =>
       clientIn(env)[inside].resumePart(text(fn, "function"), {
         reason: text(reason, "reason", ""),

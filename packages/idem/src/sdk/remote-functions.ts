@@ -40,6 +40,21 @@ export function remoteFunctions(server: RemoteServer, names: FunctionNames): Fun
       );
       return { changed, pausedAt: item.pausedAt };
     },
+    async limit(id, { concurrency, which, reason = "", for: length }) {
+      const fn = names.slugOf(id);
+      const params = { function: fn };
+      const what = `Function "${id}"`;
+      const said = { ...(which === undefined ? {} : { which }), reason: reason || "no reason given" };
+      const asked =
+        concurrency === null
+          ? askServer(server, "DELETE /api/functions/:function/limit", { params, body: said, what })
+          : askServer(server, "PUT /api/functions/:function/limit", {
+              params,
+              body: { ...said, concurrency, for: lengthText(length) },
+              what,
+            });
+      return known(fn, await asked);
+    },
     resume: (id, { reason, waiting } = {}) =>
       inParts(async (next): Promise<ResumedPart> => {
         const fn = names.slugOf(id);
@@ -49,6 +64,9 @@ export function remoteFunctions(server: RemoteServer, names: FunctionNames): Fun
       }),
   };
 }
+
+const lengthText = (length: string | number | undefined): string =>
+  typeof length === "number" ? `${length}ms` : (length ?? "");
 
 export async function decideRemotely(
   server: RemoteServer,

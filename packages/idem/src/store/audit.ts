@@ -7,6 +7,7 @@ export type AuditAction =
   | "resolve-effect"
   | "pause-function"
   | "resume-function"
+  | "change-limit"
   | "release-event"
   | "drop-event"
   | "send-events"

@@ -9,6 +9,8 @@ export interface RegisteredFunction {
   /** JSON text the engine gave; the store never reads it. */
   readonly config: string;
   readonly pausedAt: number | null;
+  /** Its temporary limits, those that have ended too: JSON text of `flow/concurrency/temporary.ts`; null for none. */
+  readonly limits: string | null;
 }
 
 export interface PauseInput extends Audited {

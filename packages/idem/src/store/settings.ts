@@ -1,6 +1,12 @@
 // What people configured in a running system rather than in code: sources of webhooks, and whatever else has a name and a value.
 // The store keeps JSON it never reads, by kind and name.
-import type { Audited } from "./audit.ts";
+import type { AuditAction, Audited } from "./audit.ts";
+
+/**
+ * A function's temporary limits, under the function's name (flow/concurrency/temporary.ts). They are read with the function, and
+ * `registration` grows with a change of them: no process goes on by older ones.
+ */
+export const limitKind = "limit";
 
 export interface Setting {
   readonly kind: string;
@@ -33,6 +39,15 @@ export interface SettingRow {
   readonly value: string;
   readonly version: number;
 }
+
+/** A limit is a function's, and is looked for under its name. */
+export const auditedAs = ({
+  kind,
+  name,
+}: Pick<SettingInput, "kind" | "name">): { readonly action: AuditAction; readonly subject: string } =>
+  kind === limitKind
+    ? { action: "change-limit", subject: name }
+    : { action: "change-setting", subject: `${kind}:${name}` };
 
 /** What a change comes to: null where there is nothing to write. */
 export function changeSetting(

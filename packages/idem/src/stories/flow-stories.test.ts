@@ -163,7 +163,16 @@ describe.each(stores)("explain on %s", (store) => {
     await idem.idle();
     const { line, summary } = await run(runId!);
     expect(line).toEqual([
-      { kind: "throttle", limit: 1, periodMs: 3_600_000, key: "1", scope: "fn", used: null, waiting: 1 },
+      {
+        kind: "throttle",
+        limit: 1,
+        periodMs: 3_600_000,
+        key: "1",
+        scope: "fn",
+        temporary: null,
+        used: null,
+        waiting: 1,
+      },
     ]);
     expect(summary).toContain(
       "now  Run 1 stands in line for its throttle of key 1: one start in 1 h, and one run waits for it.",

@@ -15,6 +15,7 @@ const words: Readonly<Record<AuditAction, string>> = {
   "resolve-effect": "settled the effect",
   "pause-function": "paused",
   "resume-function": "resumed",
+  "change-limit": "changed the limit of",
   "release-event": "let the event run",
   "drop-event": "dropped the event",
   "send-events": "sent",
@@ -56,7 +57,8 @@ export function Subject({ entry: { action, subject } }: { readonly entry: AuditE
   if (subject === "") return null;
   if (action === "cancel-run" || action === "rerun-run" || action === "release-run")
     return runLink(subject, short(subject));
-  if (action === "pause-function" || action === "resume-function") return functionLink(subject);
+  if (action === "pause-function" || action === "resume-function" || action === "change-limit")
+    return functionLink(subject);
   if (/^(acknowledge|mute|close)-alert$/.test(action) && hasPage("/radar/alerts/$alert"))
     return (
       <Link to="/radar/alerts/$alert" params={{ alert: subject }}>

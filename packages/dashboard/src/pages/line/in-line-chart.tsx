@@ -3,8 +3,8 @@
 import { clockOf } from "../../parts/time-words.ts";
 import { useSettings } from "../../settings.ts";
 import { numberWords } from "../runs/group-words.ts";
+import type { LineAnswer } from "./line-data.ts";
 import { lengthBackwards } from "./line-history.ts";
-import type { LineAnswer } from "./line-page.tsx";
 
 const wide = 600;
 const high = 120;

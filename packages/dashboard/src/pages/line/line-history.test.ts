@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { LineAnswer } from "./line-data.ts";
 import { lengthBackwards } from "./line-history.ts";
-import type { LineAnswer } from "./line-page.tsx";
 
 const line = { waiting: 8 } as LineAnswer["line"];
 

@@ -1,5 +1,5 @@
 // How long a line was is not kept: it is counted back from how long it is, by what came and what ended since.
-import type { LineAnswer } from "./line-page.tsx";
+import type { LineAnswer } from "./line-data.ts";
 
 export interface LengthAt {
   readonly at: number;

@@ -1,7 +1,7 @@
 // One function's line: how far behind it is, why, who waits, and what can be done.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { type Answer, ask } from "../../api/client.ts";
+import { ask } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
 import { behindWords, moveWords, workWords } from "../../parts/line-words.ts";
@@ -15,10 +15,10 @@ import { visibleText } from "../../parts/visible-text.ts";
 import { FunctionActions } from "../function/function-actions.tsx";
 import { useFresh, useFunction } from "../functions/function-data.ts";
 import { counted, numberWords } from "../runs/group-words.ts";
+import { HeldBack } from "./held-back.tsx";
 import { InLineChart } from "./in-line-chart.tsx";
+import type { LineAnswer } from "./line-data.ts";
 import "./line.css";
-
-export type LineAnswer = Answer<"GET /api/functions/:function/line">;
 
 // A line moves by itself.
 const askAgainMs = 5_000;
@@ -236,41 +236,6 @@ function Next({ of: { next, line, function: fn } }: { readonly of: LineAnswer })
           { name: "Waited", isNumber: true, cell: ({ createdAt }) => lengthWords(Math.max(0, now - createdAt)) },
         ]}
       />
-    </section>
-  );
-}
-
-function HeldBack({ of: { limits, line } }: { readonly of: LineAnswer }) {
-  return (
-    <section className="card ahead">
-      <header>
-        <h2>What holds it back</h2>
-      </header>
-      <ul>
-        {limits.map(({ kind, limit, periodMs, key, scope, used }) => (
-          <li key={`${kind} ${limit} ${key} ${scope}`}>
-            <span>
-              {kind}
-              {key === null ? "" : visibleText(` for each ${key}`)}
-              {scope === "fn" ? "" : scope === "env" ? ", shared in the environment" : ", shared in the store"}
-            </span>
-            <b className={used !== null && used >= limit ? "waiting" : ""}>
-              {kind === "throttle"
-                ? `${limit} in ${lengthWords(periodMs!)}`
-                : used === null
-                  ? `${limit} each`
-                  : `${used} of ${limit}${used >= limit ? ", full" : ""}`}
-            </b>
-          </li>
-        ))}
-        {limits.length === 0 && (
-          <li className="quiet">It has no limits: its runs begin as soon as a worker has room.</li>
-        )}
-        <li>
-          <span>Now</span>
-          <b>{line.behind === null ? "nothing" : visibleText(behindWords(line.behind))}</b>
-        </li>
-      </ul>
     </section>
   );
 }

@@ -21,6 +21,9 @@ export interface ConcurrencyLimit {
   readonly key: string | null;
   /** Whose runs share the limit: this function's, or those of all functions of the environment or of the store with an equal key. */
   readonly scope: "fn" | "env" | "account";
+  /** While a temporary limit stands in for it: what the configuration says, and until when. Never written. */
+  readonly own?: number;
+  readonly until?: number;
 }
 
 /** The shape that tells runs from steps, beside the one with a limit. */

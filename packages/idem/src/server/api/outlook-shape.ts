@@ -21,6 +21,10 @@ export const lineItem = z.object({
   periodMs: z.number().nullable(),
   key: z.string().nullable().describe("Its value for this run, as JSON; null for one limit on all"),
   scope: z.enum(["fn", "env", "account"]),
+  temporary: z
+    .object({ own: z.number(), until: z.number().int() })
+    .nullable()
+    .describe("While a person raised or lowered it: the function's own limit, and until when"),
   used: z.number().int().nullable().describe("How many runs at work hold it; null for a throttle"),
   waiting: z.number().int().describe("How many stand in line for it, this one included"),
 });

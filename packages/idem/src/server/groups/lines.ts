@@ -1,6 +1,7 @@
 // How far behind each function is: how many stand in line, since when, what holds them back, how fast the line moves and when it is empty.
 // What is said of the future goes on from the last minutes, and is told as "about".
 import type { Engine } from "../../engine/engine.ts";
+import { type LimitNow, limitsOf } from "../../engine/limit-function.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { ulidTime } from "../../model/ulid.ts";
 import { minuteMs } from "../../store/ends.ts";
@@ -64,7 +65,12 @@ export async function linesNow(
     reads.endCounts(env, { since, until: now + 1, stepMs: minuteMs }),
     reads.liveCounts(env, { since, until: now + 1, after: "", stepMs: minuteMs, examinedMax: startsLookedAt }),
   ]);
-  const configs = new Map(functions.map(({ fn, config }) => [fn, JSON.parse(config) as FunctionConfig]));
+  const allowed = new Map(
+    functions.map((each) => [
+      each.fn,
+      { concurrency: limitsOf(each, now), throttle: (JSON.parse(each.config) as FunctionConfig).throttle },
+    ]),
+  );
   const lineOf = new Map(lines.map((line) => [line.fn, line]));
   const endsOf = byFn(ended);
   const startsOf = byFn(started.counts);
@@ -87,14 +93,14 @@ export async function linesNow(
       endsPerMinute,
       comePerMinute,
       emptyInMs: line.queued === 0 || net <= 0 ? null : Math.round((line.queued / net) * minuteMs),
-      behind: behindOf(line, configs.get(fn), engine.canRun(fn), oldestAt, now),
+      behind: behindOf(line, allowed.get(fn), engine.canRun(fn), oldestAt, now),
     };
   };
 }
 
 function behindOf(
   { queued, running }: Line,
-  config: FunctionConfig | undefined,
+  allowed: { readonly concurrency: readonly LimitNow[]; readonly throttle: FunctionConfig["throttle"] } | undefined,
   canRun: boolean,
   oldestAt: number | null,
   now: number,
@@ -103,11 +109,11 @@ function behindOf(
   const none = { limit: null, periodMs: null, key: null };
   const isLong = oldestAt !== null && now - oldestAt > takenUpMs;
   if (!canRun && running === 0) return isLong ? { kind: "no-worker", ...none } : null;
-  const full = (config?.concurrency ?? []).find(
+  const full = (allowed?.concurrency ?? []).find(
     ({ limit, key, scope }) => key !== null || scope !== "fn" || running >= limit,
   );
   if (full !== undefined) return { kind: "concurrency", limit: full.limit, periodMs: null, key: full.key };
-  const throttle = config?.throttle;
+  const throttle = allowed?.throttle;
   if (throttle !== undefined) {
     return { kind: "throttle", limit: throttle.limit, periodMs: throttle.periodMs, key: throttle.key };
   }

@@ -13,6 +13,7 @@ import { exportAlert } from "./api/export-alert.ts";
 import { followLive } from "./api/follow-live.ts";
 import { invokeFunction } from "./api/invoke-function.ts";
 import { acknowledgeAlert, closeAlert, muteAlert } from "./api/judge-alert.ts";
+import { endLimit, raiseLimit } from "./api/limit-function.ts";
 import { listAlerts } from "./api/list-alerts.ts";
 import { listAskers } from "./api/list-askers.ts";
 import { listAudit } from "./api/list-audit.ts";
@@ -96,6 +97,8 @@ export const apiRoutes = [
   invokeFunction,
   pauseFunction,
   resumeFunction,
+  raiseLimit,
+  endLimit,
   publishVerdicts,
   // -- keys, and runs by key
   listGroups,

@@ -23,8 +23,8 @@ export function functionsSuite(open: OpenStore): void {
       expect(await store.reads.functions(env)).toEqual({
         registration: 1,
         functions: [
-          { fn: "shop-a", app: "shop", id: "a", config: '{"id":"a"}', pausedAt: null },
-          { fn: "shop-b", app: "shop", id: "b", config: '{"id":"b"}', pausedAt: null },
+          { fn: "shop-a", app: "shop", id: "a", config: '{"id":"a"}', pausedAt: null, limits: null },
+          { fn: "shop-b", app: "shop", id: "b", config: '{"id":"b"}', pausedAt: null, limits: null },
         ],
       });
     });

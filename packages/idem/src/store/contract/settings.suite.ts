@@ -1,6 +1,7 @@
 // What people configured by hand is kept by kind and name, and two who change it at once do not overwrite each other.
 import { describe, expect, test } from "vitest";
-import { env, everyWrite, type OpenStore, openWorld } from "./world.ts";
+import { limitKind } from "../settings.ts";
+import { env, everyWrite, fn, type OpenStore, openWorld } from "./world.ts";
 
 const source = (name: string, value: string | null, over: number | null = null) => ({
   env,
@@ -58,6 +59,29 @@ export function settingsSuite(open: OpenStore): void {
       expect(await store.set(source("a", null))).toEqual({ kind: "set", version: 0 });
       expect(await store.reads.settings(env, "source")).toEqual([]);
       expect(await store.set(source("a", "1", 0))).toEqual({ kind: "set", version: 1 });
+    });
+
+    test("a function's limit is read with it, grows the registration exactly when it changes, and is audited as the function's", async () => {
+      const { store } = await openWorld(open);
+      await store.register({ env, app: "shop", functions: [{ fn, id: "bill", config: "{}", crons: [] }] });
+      const at = async () => {
+        const { registration, functions } = await store.reads.functions(env);
+        return [registration, functions[0]!.limits];
+      };
+      const limit = (value: string | null) =>
+        store.set({ env, kind: limitKind, name: fn, value, over: null, reason: "month end", actor: "ann" });
+      const [before] = await at();
+      expect(await at()).toEqual([before, null]);
+      await limit("[1]");
+      await limit("[1]");
+      expect(await at()).toEqual([(before as number) + 1, "[1]"]);
+      await limit(null);
+      expect(await at()).toEqual([(before as number) + 2, null]);
+      const { rows } = await store.reads.auditPage(env, { limit: 5 });
+      expect(rows.map(({ action, subject }) => `${action} ${subject}`)).toEqual([
+        `change-limit ${fn}`,
+        `change-limit ${fn}`,
+      ]);
     });
 
     everyWrite(

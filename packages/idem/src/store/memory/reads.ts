@@ -5,6 +5,7 @@ import { eventIdScopes } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isEnded, openState } from "../../model/run.ts";
 import { type Line, pendingCountedMax, type StoreReads } from "../reads.ts";
+import { limitKind } from "../settings.ts";
 import { memoryAlertReads } from "./alert-reads.ts";
 import { newest } from "./buffers.ts";
 import { memoryCountReads } from "./count-reads.ts";
@@ -13,7 +14,7 @@ import { memoryPages } from "./page-reads.ts";
 import { memoryChannels } from "./publish-messages.ts";
 import { eventOf, runOf, showEvent, showMemo, showRun } from "./show.ts";
 import { memoryStepReads } from "./step-reads.ts";
-import { bufferId, type Database, type FunctionRow, isDue, type Moment } from "./tables.ts";
+import { bufferId, type Database, type FunctionRow, isDue, type Moment, type Tables } from "./tables.ts";
 import { listWorkers } from "./workers.ts";
 
 export function memoryReads(database: Database, moment: () => Moment): StoreReads {
@@ -26,7 +27,10 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
     async functions(env) {
       const tables = database.env(env);
       const present = tables.functions.all().filter((row) => !row.archived);
-      return { registration: tables.registration, functions: present.sort(by(({ fn }) => fn)).map(showFunction) };
+      return {
+        registration: tables.registration,
+        functions: present.sort(by(({ fn }) => fn)).map((row) => showFunction(tables, row)),
+      };
     },
 
     async run(env, runId) {
@@ -305,8 +309,9 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
   };
 }
 
-function showFunction({ fn, app, id, config, pausedAt }: FunctionRow) {
-  return { fn, app, id, config, pausedAt };
+function showFunction(tables: Tables, { fn, app, id, config, pausedAt }: FunctionRow) {
+  const limits = tables.settings.get(JSON.stringify([limitKind, fn]))?.value ?? null;
+  return { fn, app, id, config, pausedAt, limits };
 }
 
 // By code unit, as ids and keys are compared everywhere; never by a person's alphabet.

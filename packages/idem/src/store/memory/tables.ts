@@ -27,7 +27,8 @@ export interface Moment extends Instant {
   stamp(): number;
 }
 
-export interface FunctionRow extends RegisteredFunction {
+/** Its limits are settings. */
+export interface FunctionRow extends Omit<RegisteredFunction, "limits"> {
   readonly archived: boolean;
 }
 

@@ -1,6 +1,14 @@
 // A setting is put, replaced or removed. Repeat: the same value changes nothing.
-import { changeSetting, type SettingAnswer, type SettingInput, type SettingRow } from "../settings.ts";
+import {
+  auditedAs,
+  changeSetting,
+  limitKind,
+  type SettingAnswer,
+  type SettingInput,
+  type SettingRow,
+} from "../settings.ts";
 import type { RuleTransaction } from "./database.ts";
+import { nextRegistration, registrationTurn } from "./register-functions.ts";
 import type { Rule } from "./rule.ts";
 
 const selectSettingSql = "select value, version from settings where env = ? and kind = ? and name = ?";
@@ -21,6 +29,10 @@ export function* changeSettingRow(tx: RuleTransaction, input: SettingInput): Rul
     if (value === null) tx.write(deleteSettingSql, env, kind, name);
     else tx.write(writeSettingSql, env, kind, name, value, answer.version, tx.at.now);
   });
-  if (reason !== null) tx.audit(env, { action: "change-setting", subject: `${kind}:${name}`, reason, actor });
+  if (kind === limitKind) {
+    yield* tx.turn(registrationTurn(env));
+    yield* nextRegistration(tx, env);
+  }
+  if (reason !== null) tx.audit(env, { ...auditedAs(input), reason, actor });
   return answer;
 }

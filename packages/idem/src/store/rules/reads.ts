@@ -34,7 +34,7 @@ import {
   readEvent,
   readRun,
 } from "../rows.ts";
-import type { Setting } from "../settings.ts";
+import { limitKind, type Setting } from "../settings.ts";
 import type { NodeRole, WorkerRow } from "../sharing.ts";
 import { givenOf, type LastOutcome, type StepGiven } from "../steps.ts";
 import type { WaitCandidate } from "../waits.ts";
@@ -73,8 +73,9 @@ export const allProbes = (probes: readonly Probe[]): readonly Probe[] => [
 ];
 
 const functionsSql = `
-  select fn, app, id, config, paused_at as "pausedAt" from functions
-   where env = ? and archived_at is null order by fn`;
+  select fn, app, id, config, paused_at as "pausedAt",
+         (select value from settings s where s.env = f.env and s.kind = '${limitKind}' and s.name = f.fn) as limits
+    from functions f where env = ? and archived_at is null order by fn`;
 const eventsSql = `select ${eventColumns} from events e where e.env = ? and e.id < ? order by e.id desc limit ?`;
 const eventsByNameSql = `
   select ${eventColumns} from events e where e.env = ? and e.name = ? and e.id < ? order by e.id desc limit ?`;

@@ -24,7 +24,7 @@ export function* registrationOf(db: Database, env: string): Rule<number> {
   return Number((yield* db.one<{ value: string }>(selectRegistrationSql, env))?.value ?? 0);
 }
 
-const registrationTurn = (env: string): string => `registration:${env}`;
+export const registrationTurn = (env: string): string => `registration:${env}`;
 
 interface FunctionRow {
   readonly app: string;
@@ -68,7 +68,7 @@ function* keepCrons(tx: RuleTransaction, env: string, fn: string, crons: readonl
 }
 
 /** From this commit on, whoever decides by an older picture is told to look again. */
-function* nextRegistration(tx: RuleTransaction, env: string): Rule<number> {
+export function* nextRegistration(tx: RuleTransaction, env: string): Rule<number> {
   const registration = (yield* tx.registration(env)) + 1;
   tx.write(writeRegistrationSql, env, String(registration));
   tx.noteRegistration(env, registration);

@@ -1,5 +1,6 @@
 // GET /api/functions/:function/line: how far behind a function is, why, and who waits.
 import { z } from "zod";
+import { limitsOf } from "../../../engine/limit-function.ts";
 import { readLane } from "../../../flow/lane.ts";
 import { everyone } from "../../../flow/plan-keys.ts";
 import { errors } from "../../../model/errors.ts";
@@ -34,7 +35,9 @@ export const readLine = apiRoute({
     limits: z.array(
       z.object({
         kind: z.enum(["concurrency", "throttle"]),
-        limit: z.number().int(),
+        limit: z.number().int().describe("As it counts now"),
+        own: z.number().int().describe("As it is configured"),
+        until: z.number().int().nullable().describe("Until when another stands in for its own; null where none does"),
         periodMs: z.number().nullable(),
         key: z.string().nullable(),
         scope: z.enum(["fn", "env", "account"]),
@@ -77,7 +80,7 @@ export const readLine = apiRoute({
     const line = lineOf(fn);
     const endedAt = new Map(ended.map((count) => [count.at, sumEnds([count]).ended]));
     const startedAt = new Map(started.counts.map((count) => [count.at, count.started]));
-    const { concurrency = [], throttle } = config;
+    const { throttle } = config;
     return {
       function: fn,
       id: registered.id,
@@ -85,15 +88,16 @@ export const readLine = apiRoute({
       pausedAt: registered.pausedAt,
       line,
       limits: [
-        ...concurrency.map(({ limit, key, scope }) => ({
-          ...{ kind: "concurrency" as const, limit, periodMs: null, key, scope },
+        ...limitsOf(registered, now).map(({ key, scope, ...limit }) => ({
+          ...{ kind: "concurrency" as const, ...limit, periodMs: null, key, scope },
           used: key === null && scope === "fn" ? line.atWork : null,
         })),
         ...(throttle === undefined
           ? []
           : [
               {
-                ...{ kind: "throttle" as const, limit: throttle.limit, periodMs: throttle.periodMs },
+                ...{ kind: "throttle" as const, limit: throttle.limit, own: throttle.limit, until: null },
+                periodMs: throttle.periodMs,
                 ...{ key: throttle.key, scope: "fn" as const, used: null },
               },
             ]),

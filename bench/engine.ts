@@ -8,7 +8,9 @@ import type * as OpenStore from "../packages/idem/modules/sdk/open-store.js";
 import type * as ThreadStore from "../packages/idem/modules/store/sqlite/thread-store.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const dist = join(here, here.endsWith("dist") ? "../.." : "..", "packages", "idem", "modules");
+/** Of another build, where two are compared. */
+const dist =
+  process.env.IDEM_MODULES ?? join(here, here.endsWith("dist") ? "../.." : "..", "packages", "idem", "modules");
 const load = (file: string): Promise<any> => import(pathToFileURL(join(dist, file)).href);
 
 export const { Idem } = (await load("index.js")) as typeof Index;

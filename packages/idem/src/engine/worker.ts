@@ -184,6 +184,11 @@ export class Worker {
     return this.hasLooked ? this.alarm.at : undefined;
   }
 
+  /** Whether its lease has surely not ended: the store heard of it in time. */
+  get isBeating(): boolean {
+    return this.names.trusts(this.names.current);
+  }
+
   get isRunning(): boolean {
     return !this.stopped;
   }

@@ -34,7 +34,8 @@ export interface StoreObserver {
 
 type Told = Omit<Ingested, "kind">;
 
-export function observedStore(store: Store, observer: StoreObserver): Store {
+/** `isHeard`: whether anybody listens now; where nobody does, an operation is the store's own. */
+export function observedStore(store: Store, observer: StoreObserver, isHeard: () => boolean = () => true): Store {
   const decided = (env: string, kind: DecisionKind, count: number) => {
     observer.decided(env, kind, count);
     if (kind === "duplicate-key") for (let i = 0; i < count; i++) observer.suppressed(env, "function-key");
@@ -121,8 +122,16 @@ export function observedStore(store: Store, observer: StoreObserver): Store {
       return answer;
     },
   };
+  const heard: typeof watched = {
+    ingest: (input) => (isHeard() ? watched.ingest(input) : store.ingest(input)),
+    redecide: (input) => (isHeard() ? watched.redecide(input) : store.redecide(input)),
+    tick: (input) => (isHeard() ? watched.tick(input) : store.tick(input)),
+    lease: (input) => (isHeard() ? watched.lease(input) : store.lease(input)),
+    advance: (input) => (isHeard() ? watched.advance(input) : store.advance(input)),
+    cancel: (input) => (isHeard() ? watched.cancel(input) : store.cancel(input)),
+  };
   // Whatever else a store can do, it does itself. Each operation is bound once: they are called thousands of times a second.
-  const operations: Record<PropertyKey, unknown> = { ...watched };
+  const operations: Record<PropertyKey, unknown> = { ...heard };
   return new Proxy(store, {
     get: (target, name) => {
       const known = operations[name];

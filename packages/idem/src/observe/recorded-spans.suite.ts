@@ -45,6 +45,7 @@ export function tracedWorld() {
   });
   return {
     platform,
+    store,
     settle,
     client: (over: Partial<IdemOptions> = {}): Idem => {
       const made = new Idem({ id: "shop", store, logger: false, radar: false, ...over, platform });

@@ -1,28 +1,34 @@
 // Tells what is committed to everybody who watches now; they come and go while the store stays open.
 import type { StoreObserver } from "./observed-store.ts";
 
-/** News for pages; the rest is for counters. */
-export type RelayedObserver = Required<Pick<StoreObserver, "accepted" | "decided" | "runEnded" | "touched">>;
+/** Pages want some of it, counters the rest. */
+export type RelayedObserver = Partial<StoreObserver>;
 
-const ignore = (): void => {};
-
-export function relayObserver(watching: Iterable<RelayedObserver>): StoreObserver {
+export function relayObserver(watching: Iterable<RelayedObserver>): Required<StoreObserver> {
   return {
-    accepted: (env, count) => {
-      for (const each of watching) each.accepted(env, count);
+    accepted: (...told) => {
+      for (const each of watching) each.accepted?.(...told);
     },
-    decided: (env, kind, count) => {
-      for (const each of watching) each.decided(env, kind, count);
+    decided: (...told) => {
+      for (const each of watching) each.decided?.(...told);
     },
-    runEnded: (env, runId, state, result) => {
-      for (const each of watching) each.runEnded(env, runId, state, result);
+    suppressed: (...told) => {
+      for (const each of watching) each.suppressed?.(...told);
     },
-    touched: (env, runId) => {
-      for (const each of watching) each.touched(env, runId);
+    stepEnded: (...told) => {
+      for (const each of watching) each.stepEnded?.(...told);
     },
-    suppressed: ignore,
-    stepEnded: ignore,
-    attemptFailed: ignore,
-    ticked: ignore,
+    attemptFailed: (...told) => {
+      for (const each of watching) each.attemptFailed?.(...told);
+    },
+    runEnded: (...told) => {
+      for (const each of watching) each.runEnded?.(...told);
+    },
+    ticked: (...told) => {
+      for (const each of watching) each.ticked?.(...told);
+    },
+    touched: (...told) => {
+      for (const each of watching) each.touched?.(...told);
+    },
   };
 }

@@ -2,6 +2,7 @@
 // what a user sends and asks is the same.
 import { doPart } from "../engine/bulk/bulk-part.ts";
 import { limits } from "../engine/limits.ts";
+import type { Readiness } from "../engine/readiness.ts";
 import { readRetention } from "../engine/retention.ts";
 import type { Swept } from "../engine/sweep.ts";
 import { type Listener, Telling } from "../engine/telling.ts";
@@ -454,8 +455,24 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
   }
 
   /**
-   * The dashboard over this client's own store, as a Fetch handler to be mounted under a path; call it before `start`, so that pages hear
-   * of everything at once.
+   * What this process counts and what its queues hold, as Prometheus reads it (docs/observability.md has the list). Counting begins when it is first asked for;
+   * from the opening of the store where a dashboard is mounted, which answers with the same at `/metrics`.
+   */
+  async metrics(): Promise<string> {
+    if (this.remote !== null) throw errors.CLIENT_SERVED({ client: this.id, server: this.remote.origin });
+    const metrics = await this.embedded.metrics();
+    await this.embedded.engine();
+    return metrics.text(null);
+  }
+
+  /** Whether this process can do its work now (its store takes operations, its worker is heard of), and if not, why. */
+  async health(): Promise<Readiness> {
+    if (this.remote !== null) throw errors.CLIENT_SERVED({ client: this.id, server: this.remote.origin });
+    return this.embedded.readiness();
+  }
+
+  /**
+   * The dashboard over this client's own store, as a Fetch handler to be mounted under a path.
    *
    * ```ts
    * const dashboard = idem.dashboard({ base: "/idem", authorize: (request) => (isAdmin(request) ? "operator" : null) });

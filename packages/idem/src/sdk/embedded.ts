@@ -2,7 +2,10 @@
 // stopped, and opened again. A client whose store is at a server never opens it.
 import type { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
+import type { Metrics } from "../engine/metrics.ts";
 import type { CheckEvents } from "../engine/outgoing-events.ts";
+import type { Readiness } from "../engine/readiness.ts";
+import type { StoreHealth } from "../engine/store-health.ts";
 import { type Swept, sweep } from "../engine/sweep.ts";
 import type { Telling } from "../engine/telling.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
@@ -70,10 +73,13 @@ export class Embedded {
   private radar: DuplicateRadar | null = null;
   private stopping: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
-  /** Who is told what is committed; null until there is a dashboard. */
-  private watching: Set<RelayedObserver> | null = null;
-  /** Whether the store that is open tells them. */
-  private isWatched = false;
+  /** Who is told what is committed. */
+  private readonly watching = new Set<RelayedObserver>();
+  private isMounted = false;
+  private counting: Promise<Metrics> | null = null;
+  /** The engine that is open, by its environment. */
+  private readonly engines = new Map<string, Engine>();
+  private health: StoreHealth | null = null;
   private wasStopped = false;
   /** Whatever the engine that is open still waits for. */
   private endTimers = () => {};
@@ -88,7 +94,7 @@ export class Embedded {
   }
 
   get hasDashboard(): boolean {
-    return this.watching !== null;
+    return this.isMounted;
   }
 
   async engine(): Promise<Engine> {
@@ -180,7 +186,8 @@ export class Embedded {
       telling,
       store,
     } = this.options;
-    this.watching ??= new Set();
+    this.isMounted = true;
+    if (this.opening !== null) void this.metrics();
     const { watching } = this;
     return {
       id,
@@ -195,7 +202,8 @@ export class Embedded {
         }
         return this.engine();
       },
-      isWatched: () => this.isWatched,
+      metrics: () => this.metrics(),
+      health: () => this.readiness(),
       watch: (observer) => {
         watching.add(observer);
         return () => watching.delete(observer);
@@ -216,6 +224,8 @@ export class Embedded {
       this.opening = null;
       this.started = false;
       this.registered = 0;
+      this.engines.clear();
+      void this.stopCounting();
       this.closing = engine.store.close().finally(() => {
         this.closing = null;
         this.endTimers();
@@ -245,13 +255,18 @@ export class Embedded {
     this.endTimers = end;
     const opening =
       typeof address === "string"
-        ? openStore(address, platform, { onTrouble: (trouble) => this.tellTrouble(trouble) })
+        ? openStore(address, platform, {
+            onTrouble: (trouble) => this.tellTrouble(trouble),
+            onCommit: (calls) => this.committed(calls),
+          })
         : { store: address, leaseTermMs: limits.leaseTermSharedMs, file: null };
     // The engine is loaded while the store's thread starts, which takes longer.
     const [{ store: opened, leaseTermMs, file }, { Engine }] = await Promise.all([opening, loadEngine()]);
     this.wasStopped = false;
-    this.isWatched = this.watching !== null;
-    const store = this.watching === null ? opened : observedStore(opened, relayObserver(this.watching));
+    const { watching } = this;
+    const store = observedStore(opened, relayObserver(watching), () => watching.size > 0);
+    // Before the first is committed.
+    if (this.isMounted || this.options.platform.openTelemetry?.()?.metrics !== undefined) await this.metrics();
     const { names, env, runsInFlight, bytesInFlight, eventWindowMs, checkEvents, retentionMs, blockedMaxMs } =
       this.options;
     const made = {
@@ -282,7 +297,44 @@ export class Embedded {
       throw error;
     }
     if (file !== null) this.socket = await this.openSocket(file, store);
+    this.engines.set(env, engine);
     return engine;
+  }
+
+  /** Counted from here on; where there is a dashboard or a meter, from the opening of the store. */
+  metrics(): Promise<Metrics> {
+    this.counting ??= import("../engine/metrics.ts").then(({ Metrics }) => {
+      const metrics = new Metrics(this.options.platform, () => this.engines);
+      this.watching.add(metrics.observer);
+      this.committed = (calls) => metrics.committed(calls);
+      return metrics;
+    });
+    return this.counting;
+  }
+
+  private committed: (calls: number) => void = () => {};
+
+  private async stopCounting(): Promise<void> {
+    const { counting } = this;
+    this.counting = null;
+    this.committed = () => {};
+    const metrics = await counting;
+    if (metrics === undefined || metrics === null) return;
+    this.watching.delete(metrics.observer);
+    metrics.close();
+  }
+
+  /** Whether it can do its work now. A client that is stopped is not opened by the question. */
+  async readiness(): Promise<Readiness> {
+    const { readinessOf, readyOr } = await import("../engine/readiness.ts");
+    if (this.stopping !== null || (this.wasStopped && this.opening === null)) {
+      return readyOr([{ part: "client", why: "the client is stopped" }]);
+    }
+    const { env, platform } = this.options;
+    const { StoreHealth } = await import("../engine/store-health.ts");
+    this.health ??= new StoreHealth(platform, env, async () => (await this.engine()).store);
+    const engine = this.engines.get(env) ?? null;
+    return readinessOf(engine ?? { worker: { isRunning: false, isBeating: false } }, this.health);
   }
 
   private tellTrouble({ kind, level, text }: StoreTrouble): void {

@@ -1,6 +1,8 @@
 // The dashboard beside an embedded engine, as a user asks for it. Pages and API are the server's: the room above this one, which is loaded
 // with the first request, by what it exports. A process that shows no dashboard loads nothing of it.
 import type { Engine } from "../engine/engine.ts";
+import type { Metrics } from "../engine/metrics.ts";
+import type { Readiness } from "../engine/readiness.ts";
 import type { Logger } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
@@ -44,8 +46,9 @@ export interface MountedClient {
   readonly logger: Logger;
   /** The client's own, opened when it is first needed; throws SERVER_BUSY while the client is stopped. */
   engine(): Promise<Engine>;
-  /** Whether what is committed here is told to those who watch: not when the store was open before there was a dashboard. */
-  isWatched(): boolean;
+  /** What the process counts, begun when it is first asked for. */
+  metrics(): Promise<Metrics>;
+  health(): Promise<Readiness>;
   /** Returns how to stop watching. */
   watch(observer: RelayedObserver): () => void;
   /** Awaited before the engine stops and the store is closed. */

@@ -1,6 +1,7 @@
 // What every route can reach, and the engines behind it: one for each environment, started when it is first asked for.
 import { Engine } from "../engine/engine.ts";
 import { isHeldElsewhere } from "../engine/held-elsewhere.ts";
+import type { Metrics } from "../engine/metrics.ts";
 import type { Telling } from "../engine/telling.ts";
 import { errors } from "../model/errors.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
@@ -24,7 +25,6 @@ import { EventQuotas } from "./event-quota.ts";
 import { type CountKeeper, keepCounts } from "./keep-counts.ts";
 import { serverLimits } from "./limits.ts";
 import type { LiveDigests } from "./live/live-digests.ts";
-import type { Metrics } from "./metrics.ts";
 import { type OpenedApps, openApps } from "./open-apps.ts";
 import { People } from "./people/people.ts";
 import { Channels } from "./realtime/channels.ts";
@@ -159,7 +159,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     checkKnown,
     people: new People({ settings, platform, engine: () => engineOf(defaultEnv) }),
     tokens: new Tokens(credentials, platform),
-    metrics,
+    metrics: async () => metrics,
     live,
     channels,
     deliveries: new DeliveryNotes(platform.wallMs()),

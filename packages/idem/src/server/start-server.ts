@@ -2,11 +2,13 @@
 // their functions. When it closes, ears and engines stop together and the store last, so that nothing is accepted that
 // nobody will store.
 import { limits } from "../engine/limits.ts";
+import { Metrics } from "../engine/metrics.ts";
 import { Telling } from "../engine/telling.ts";
 import type { Logger } from "../execute/function-code.ts";
 import type { LogStyle } from "../execute/log-style.ts";
 import { errors, IdemError } from "../model/errors.ts";
-import { observedStore, type StoreObserver } from "../observe/observed-store.ts";
+import { observedStore } from "../observe/observed-store.ts";
+import { relayObserver } from "../observe/relay-observer.ts";
 import { endingPlatform } from "../platform/ending-platform.ts";
 import { cliName, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -19,12 +21,12 @@ import { bulkOf } from "./bulk-work.ts";
 import { followEnvironments } from "./follow-environments.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import { LiveDigests, liveObserver } from "./live/live-digests.ts";
-import { Metrics } from "./metrics.ts";
 import { type Listener, listen } from "./node-listener.ts";
 import { openLocalSocket } from "./open-local-socket.ts";
 import { openWorld } from "./open-world.ts";
 import { makeSecret } from "./people/first-secret.ts";
 import { routes, routesOf, sockets, socketsOf } from "./routes.ts";
+import { watchServer } from "./server-metrics.ts";
 import { completeSettings, needsSecret } from "./settings.ts";
 import { startSyncing } from "./sync-apps.ts";
 import type { ServerSettings, World } from "./world.ts";
@@ -58,7 +60,8 @@ export async function startServer(
   const settings = completeSettings(given);
   const { platform, end } = endingPlatform(parts.platform ?? nodePlatform);
   const telling = new Telling({ logger: parts.logger ?? console, style: parts.logStyle, platform });
-  const metrics = new Metrics(platform);
+  let running: World | null = null;
+  const metrics = new Metrics(platform, () => running?.engines ?? new Map());
   const opened = await openGiven(settings, parts, platform, metrics, telling.logger);
   const { leaseTermMs, file } = opened;
   const closeOpened = async () => {
@@ -75,25 +78,9 @@ export async function startServer(
     now: () => world.engines.get(env)?.now() ?? platform.wallMs(),
     fullName: (fn) => world.engines.get(env)?.registry.fullName(fn) ?? fn,
   }));
-  const told = liveObserver(live);
-  const observer: StoreObserver = {
-    ...metrics.observer,
-    accepted: (env, count) => {
-      metrics.observer.accepted(env, count);
-      told.accepted(env, count);
-    },
-    decided: (env, kind, count) => {
-      metrics.observer.decided(env, kind, count);
-      told.decided(env, kind, count);
-    },
-    runEnded: (env, runId, state, result) => {
-      metrics.observer.runEnded(env, runId, state, result);
-      told.runEnded(env, runId, state, result);
-    },
-    touched: told.touched,
-  };
-  const store = observedStore(opened.store, observer);
+  const store = observedStore(opened.store, relayObserver([metrics.observer, liveObserver(live)]));
   const { world, listensAt, stop } = openWorld({ settings, store, leaseTermMs, platform, telling, metrics, live });
+  running = world;
   let listener: Listener;
   let newSecret: string | null = null;
   try {
@@ -122,7 +109,7 @@ export async function startServer(
   }
   const origin = `http://${urlHost(settings.host)}:${listener.port}`;
   listensAt(origin);
-  metrics.watch(world, () => listener.load);
+  watchServer(metrics, world, () => listener.load);
   const socket = file === null ? null : await openLocalSocket(world, file, store);
   const unfollow = followEnvironments(world, store);
   bulkOf(world).watch();

@@ -1,5 +1,6 @@
 // What every route can reach: engines by environment, the apps they serve, credentials, settings.
 import type { Engine } from "../engine/engine.ts";
+import type { Metrics } from "../engine/metrics.ts";
 import type { Logger } from "../execute/function-code.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { NodeRole } from "../store/sharing.ts";
@@ -12,7 +13,6 @@ import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { Entrance } from "./entrance.ts";
 import type { EventQuota, EventQuotas } from "./event-quota.ts";
 import type { LiveDigests } from "./live/live-digests.ts";
-import type { Metrics } from "./metrics.ts";
 import type { People } from "./people/people.ts";
 import type { Channels } from "./realtime/channels.ts";
 import type { Tokens } from "./tokens.ts";
@@ -103,7 +103,7 @@ export interface World {
   /** On which ports of this machine apps were looked for, and what was there; absent where nobody looks for any. */
   triedPorts?: () => readonly TriedPort[];
   /** What it counts; absent where nobody looks. */
-  readonly metrics?: Metrics;
+  metrics?(): Promise<Metrics>;
   /** Where this server is reached, once it listens: "http://127.0.0.1:8288". */
   readonly origin: string;
 }

@@ -1,11 +1,13 @@
 // Which of the server's routes are answered beside an embedded engine: the pages and what people ask and do. The wire of apps, workers and
 // senders is not: here functions and events come from the program itself. Nobody signs in either; the application knows its people.
 import { errors } from "../../model/errors.ts";
+import type { MountedClient } from "../../sdk/open-dashboard.ts";
 import { dashboardRoutes, dashboardRoutesAt } from "../dashboard/serve-dashboard.ts";
-import type { Route } from "../route.ts";
+import { json, type Route } from "../route.ts";
 import { addWebhook } from "../routes/api/add-webhook.ts";
 import { addApp } from "../routes/api/apps.ts";
 import { addWebhookSecret, dropWebhookSecret } from "../routes/api/change-webhook-secrets.ts";
+import { checkHealth, checkLife } from "../routes/api/check-health.ts";
 import { explainError } from "../routes/api/explain-error.ts";
 import { readOpenapi } from "../routes/api/read-openapi.ts";
 import { removeWebhook } from "../routes/api/remove-webhook.ts";
@@ -39,10 +41,25 @@ const refused = (route: Route): Route => ({
   },
 });
 
+/** Asked by probes, which have no session: it says that the client can do its work, or which part cannot. */
+const mountedHealth = (health: MountedClient["health"]): Route => ({
+  ...checkHealth,
+  handle: async () => {
+    const { isReady, reasons } = await health();
+    if (isReady) return json({ status: 200, message: "OK" });
+    return json({ status: 503, message: reasons.map(({ why }) => why).join("; "), reasons }, 503);
+  },
+});
+
+export const isHealthPath = (path: string): boolean => path === checkHealth.path || path === checkLife.path;
+
 /** For a mount path that begins and ends with a slash. */
-export const mountedRoutes = (base: string): readonly Route[] => [
+export const mountedRoutes = (base: string, { health }: Pick<MountedClient, "health">): readonly Route[] => [
   ...routes
     .filter((route) => !dashboardRoutes.includes(route))
-    .map((route) => (isAnswered(route) ? route : refused(route))),
+    .map((route) => {
+      if (route === checkHealth) return mountedHealth(health);
+      return isAnswered(route) || route === checkLife ? route : refused(route);
+    }),
   ...dashboardRoutesAt(base),
 ];

@@ -52,10 +52,9 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
     const engine = engines.get(env);
     if (engine === undefined) return null;
     const { store } = engine;
-    // What was committed unseen is found as what other processes commit is.
     return {
       reads: store.reads,
-      isShared: store.shared !== null || !client.isWatched(),
+      isShared: store.shared !== null,
       now: () => engine.now(),
       fullName: (fn) => engine.registry.fullName(fn),
     };
@@ -78,6 +77,7 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
     get channels(): Channels {
       throw errors.SERVER_ONLY({ method: "GET", path: "/v1/realtime" });
     },
+    metrics: () => client.metrics(),
     deliveries: new DeliveryNotes(platform.wallMs()),
     letters: null,
     connect: new ConnectGateway({ platform, logger }),

@@ -1,7 +1,8 @@
 // Whether requests should be sent here: the server answers and its store takes operations. Who asks whether the process lives, to end it
 // if not, asks `/health/live`: a store that is away does not come back because a server is started again.
+
+import { healthOf } from "../../health-of-world.ts";
 import { json, type Route } from "../../route.ts";
-import { healthOf } from "../../store-health.ts";
 
 export const checkHealth: Route = {
   method: "GET",

@@ -8,7 +8,8 @@ export const readMetrics: Route = {
   access: "operator",
   bodyBytesMax: null,
   errors: "problem",
-  async handle({ method, path, actor }, { metrics }) {
+  async handle({ method, path, actor }, world) {
+    const metrics = await world.metrics?.();
     if (metrics === undefined) throw errors.ROUTE_UNKNOWN({ method, path });
     return { status: 200, headers: { "content-type": metrics.contentType }, body: await metrics.text(actor.onlyEnv) };
   },

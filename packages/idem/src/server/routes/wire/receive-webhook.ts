@@ -59,7 +59,7 @@ async function receive(request: RouteRequest, world: World, env: string): Promis
   });
   const onNote = (note: WebhookNote) => {
     world.deliveries.add(env, note, world.platform.wallMs());
-    world.metrics?.delivered(env, source, note.kind);
+    void world.metrics?.().then((metrics) => metrics.delivered(env, source, note.kind));
   };
   const options = { source, provider: providerOf(value), onNote, bytesMax };
   const take = receiver({ ...options, normalise: undefined, ackBudget: undefined, platform: world.platform }, storage);

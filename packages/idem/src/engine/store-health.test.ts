@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { errors } from "../model/errors.ts";
 import { ManualClock } from "../platform/manual-clock.ts";
-import { startServer } from "./start-server.ts";
+import { startServer } from "../server/start-server.ts";
 import { StoreHealth } from "./store-health.ts";
 
 /** A platform whose timers run when the clock is moved. */
@@ -32,7 +32,7 @@ test("a store that takes an operation is well, one that refuses it is not, and o
   const { platform, advance } = manualTimers();
   let asked = 0;
   let answer: () => Promise<unknown> = async () => null;
-  const health = new StoreHealth(platform, async () => ({
+  const health = new StoreHealth(platform, "default", async () => ({
     tick: async () => {
       asked++;
       return (await answer()) as never;
@@ -70,7 +70,7 @@ test("a store that takes an operation is well, one that refuses it is not, and o
 test("however many look at once, the next is told the last answer and does not wait", async () => {
   const { platform } = manualTimers();
   let answer = async (): Promise<unknown> => null;
-  const health = new StoreHealth(platform, async () => ({ tick: async () => (await answer()) as never }));
+  const health = new StoreHealth(platform, "default", async () => ({ tick: async () => (await answer()) as never }));
   expect(await health.check()).toEqual({ isWell: true });
   let release = (_: unknown) => {};
   answer = () =>

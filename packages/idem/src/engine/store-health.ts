@@ -5,8 +5,6 @@ import { IdemError } from "../model/errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import { waitAtMost } from "../platform/wait-at-most.ts";
 import type { Store } from "../store/store.ts";
-import { defaultEnv } from "./admit-caller.ts";
-import type { World } from "./world.ts";
 
 // Longer than a slow disk takes, shorter than a load balancer waits.
 const answerMsMax = 2_000;
@@ -23,6 +21,7 @@ export class StoreHealth {
 
   constructor(
     private readonly platform: Pick<Platform, "timer" | "monoMs">,
+    private readonly env: string,
     private readonly store: () => Promise<Pick<Store, "tick">>,
   ) {}
 
@@ -48,7 +47,7 @@ export class StoreHealth {
   private async ask(): Promise<Health> {
     try {
       const store = await this.store();
-      await store.tick({ env: defaultEnv, registration: null, ticks: [], leaseTo: null });
+      await store.tick({ env: this.env, registration: null, ticks: [], leaseTo: null });
       return { isWell: true };
     } catch (error) {
       // Its words may name hosts and paths, and anybody may ask: the code is enough, and the log has the rest.
@@ -58,15 +57,4 @@ export class StoreHealth {
       this.asking = null;
     }
   }
-}
-
-const healths = new WeakMap<World, StoreHealth>();
-
-export function healthOf(world: World): StoreHealth {
-  let health = healths.get(world);
-  if (health === undefined) {
-    health = new StoreHealth(world.platform, async () => (await world.engine(defaultEnv)).store);
-    healths.set(world, health);
-  }
-  return health;
 }

@@ -10,9 +10,11 @@ import { AppWorlds } from "../node_modules/idem/modules/verify/app/app-worlds.js
 import { appliesToApp, rankOfApp } from "../node_modules/idem/modules/verify/app/applies.js";
 import { verifyFunction } from "../node_modules/idem/modules/verify/verify-function.js";
 
+import { openScratch } from "./scratch-databases.mjs";
+
 const corpus = dirname(fileURLToPath(import.meta.url));
 
-async function verify(program, budgetMs, isModule) {
+async function verify(program, budgetMs, isModule, databases) {
   const worlds = await AppWorlds.open({
     platform: nodePlatform,
     command: [process.execPath, ...(isModule ? serveModules([program]) : [program])],
@@ -20,6 +22,7 @@ async function verify(program, budgetMs, isModule) {
     env: process.env,
     url: new URL(isModule ? "http://127.0.0.1:1/idem/0" : "http://localhost:3000/api/inngest"),
     startMsMax: 60_000,
+    databases,
   });
   try {
     const functions = await worlds.describe();
@@ -44,7 +47,19 @@ async function verify(program, budgetMs, isModule) {
   }
 }
 
-export async function verifyApps({ only, budgetMs, isJson, isModule }) {
+/** What an app opens is told by its name. */
+const hasDatabase = (name) => /^(sqlite|pg|postgres)-/.test(name);
+
+export async function verifyApps({ only, budgetMs, isJson, isModule, server }) {
+  const scratch = await openScratch(server);
+  try {
+    return await verifyPairs({ only, budgetMs, isJson, isModule, scratch });
+  } finally {
+    await scratch.close();
+  }
+}
+
+async function verifyPairs({ only, budgetMs, isJson, isModule, scratch }) {
   const shelf = isModule ? corpus : join(corpus, "apps");
   const all = readdirSync(shelf, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(join(shelf, entry.name, "faulty.mjs")))
@@ -59,12 +74,14 @@ export async function verifyApps({ only, budgetMs, isJson, isModule }) {
     const lines = readFileSync(faulty, "utf8").split("\n");
     const at = lines.findIndex((line) => line.includes("// ✗ "));
     const expected = lines[at].split("✗ ")[1].trim();
-    const found = await verify(faulty, budgetMs, isModule);
+    const verifyHalf = async (program) =>
+      verify(program, budgetMs, isModule, hasDatabase(name) ? await scratch.next(program, dirname(program)) : []);
+    const found = await verifyHalf(faulty);
     const isRight =
       found.verdict === expected &&
       found.findings.some(({ verdict, place }) => verdict === expected && place?.line === at + 2);
     if (!isRight) missed.push(name);
-    const mended = await verify(join(shelf, name, "mended.mjs"), budgetMs, isModule);
+    const mended = await verifyHalf(join(shelf, name, "mended.mjs"));
     if (mended.verdict !== "HELD") alarmed.push(name);
     worlds += found.schedules + mended.schedules;
     if (isJson) continue;

@@ -28,7 +28,13 @@ if (values.apps || values.process) {
   const { verifyApps } = await import("./apps.mjs");
   const budgetMs = Number(values.budget === "0" ? 120_000 : values.budget);
   process.exit(
-    (await verifyApps({ only: values.only, budgetMs, isJson: values.json === true, isModule: values.process === true }))
+    (await verifyApps({
+      only: values.only,
+      budgetMs,
+      isJson: values.json === true,
+      isModule: values.process === true,
+      server: values.server,
+    }))
       ? 0
       : 1,
   );

@@ -21,13 +21,13 @@ export async function openScratch(given) {
     await admin.connect();
   };
   return {
-    /** Fresh ones, as the programs open them. */
-    async next(program) {
+    /** Fresh ones, as a program that is started in this folder opens them. */
+    async next(program, folder = ".") {
       const id = ++count;
       if (program.includes("sqlite"))
         return ["shop.db", "ledger.db"].map((name) => ({
           kind: "sqlite",
-          file: resolve(name),
+          file: resolve(folder, name),
           name,
           image: join(scratch, `${id}-${name}`),
         }));

@@ -1,7 +1,7 @@
 // The app that `idem verify -u` looks at: started here, watched, killed and started again; or left as it is, of which nothing can be said.
 
 import { killAll, serveModules } from "../verify/app/app-process.ts";
-import { AppNotReady, AppWorlds } from "../verify/app/app-worlds.ts";
+import { AppNotReady, AppWorlds, type AppWorldsOptions } from "../verify/app/app-worlds.ts";
 import { appliesToApp, rankOfApp } from "../verify/app/applies.ts";
 import { programPath, programPort } from "../verify/app/control-messages.ts";
 import type { PlayingThreads } from "../verify/playing-threads.ts";
@@ -9,6 +9,7 @@ import type { VerifyProgramOptions } from "../verify/verify-program.ts";
 import type { Context } from "./command.ts";
 import { cannot, loadConfiguration, type Program } from "./load-program.ts";
 import { printable } from "./printable.ts";
+import type { PrepareDatabases } from "./verify-databases.ts";
 
 /** A framework in development compiles the route when it is first asked, which takes it tens of seconds. */
 const startMsMax = 90_000;
@@ -28,7 +29,12 @@ export interface OpenedApp {
 }
 
 /** The app that `-u` names. */
-export async function openApp(context: Context, url: URL, threads: PlayingThreads): Promise<OpenedApp> {
+export async function openApp(
+  context: Context,
+  url: URL,
+  threads: PlayingThreads,
+  prepare: PrepareDatabases,
+): Promise<OpenedApp> {
   const { options, words } = context;
   if (words.length > 0) {
     throw cannot(
@@ -37,11 +43,12 @@ export async function openApp(context: Context, url: URL, threads: PlayingThread
   }
   const configuration = await loadConfiguration(context, threads);
   const { start: command } = options;
-  return openWorlds(context, url, command ?? [], async (worlds) => {
+  const databases = command === undefined ? [] : await prepare(configuration);
+  return openWorlds(context, url, { command: command ?? [], databases }, async (worlds) => {
     const functions = command === undefined ? await worlds.describeRunning() : await worlds.describe();
     if (functions.length === 0) throw cannot(`The app at ${url.href} serves no function.`);
     const [{ app, env }] = functions as [(typeof functions)[number]];
-    const program = { modules: [], functions, configuration, clients: [{ app, env }], databases: [] };
+    const program = { modules: [], functions, configuration, clients: [{ app, env }], databases };
     return { program, threads: command === undefined ? { ask: notStarted(url) } : worlds };
   });
 }
@@ -56,7 +63,7 @@ export async function openProcesses(context: Context, program: Program): Promise
   }
   const url = new URL(`http://127.0.0.1:${programPort}${programPath}0`);
   const command = [process.execPath, ...serveModules(program.modules)];
-  return openWorlds(context, url, command, async (worlds) => {
+  return openWorlds(context, url, { command, databases: program.databases }, async (worlds) => {
     const served = await worlds.describe();
     // Where they are defined is known of the modules.
     const functions = program.functions.filter(({ fn }) => served.some((each) => each.fn === fn));
@@ -67,12 +74,12 @@ export async function openProcesses(context: Context, program: Program): Promise
 async function openWorlds(
   context: Context,
   url: URL,
-  command: string | readonly string[],
+  started: Pick<AppWorldsOptions, "command" | "databases">,
   open: (worlds: AppWorlds) => Promise<Omit<OpenedApp, "close">>,
 ): Promise<OpenedApp> {
   const { io } = context;
   const { platform, cwd } = io;
-  const worlds = await AppWorlds.open({ platform, command, cwd, env: process.env, url, startMsMax });
+  const worlds = await AppWorlds.open({ ...started, platform, cwd, env: process.env, url, startMsMax });
   const onExit = () => killAll();
   process.once("exit", onExit);
   const stopListening = io.onInterrupt(() => {

@@ -186,7 +186,7 @@ async function openProgram(context: Context, threads: PlayingThreads, prepare: P
     throw cannot("--record is for modules: of an app (-u) nothing leaves this machine.");
   if (context.flags.has("generate"))
     throw cannot("--generate is for modules: an app (-u) does not tell its schemas. Give --event or --from-store.");
-  return { ...(await openApp(context, readAppUrl(url), threads)), how: asApp };
+  return { ...(await openApp(context, readAppUrl(url), threads, prepare)), how: asApp };
 }
 
 interface Judged {

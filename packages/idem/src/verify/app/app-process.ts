@@ -6,7 +6,14 @@ import { builtFile } from "../../platform/package-files.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { isFromSdk } from "../../protocol/sync.ts";
 import type { AbsentField, Json } from "../thing.ts";
-import { type AppSettings, type FromApp, programPath, settingsName, type ToApp } from "./control-messages.ts";
+import {
+  type AppSettings,
+  type FromApp,
+  programPath,
+  settingsName,
+  type ToApp,
+  type WorldOfProcess,
+} from "./control-messages.ts";
 import type { AppConnection, ControlServer, StartedApp } from "./control-server.ts";
 
 export interface AppProcessOptions {
@@ -21,12 +28,18 @@ export interface AppProcessOptions {
   /** Where it finds its server. */
   readonly serverOrigin: string;
   readonly startMsMax: number;
+  /** The world it is started for; null for whichever comes next. */
+  readonly world: WorldOfProcess | null;
 }
 
 /** What a process says while a world is played in it. */
 export interface AppListener {
   asked(message: Extract<FromApp, { kind: "ask" }>, answer: (message: ToApp) => void): void;
+  /** `name`: of this effect, among all of its process group. */
+  effect(message: Extract<FromApp, { kind: "effect" }>, name: string, answer: (message: ToApp) => void): void;
+  effected(message: Extract<FromApp, { kind: "effected" }>, name: string): void;
   unproven(what: string): void;
+  assume(what: string): void;
 }
 
 export type Started =
@@ -74,7 +87,7 @@ export class AppProcess implements StartedApp {
   private onGone: (() => void) | null = null;
 
   constructor(private readonly options: AppProcessOptions) {
-    const { platform, command, cwd, env, url, control, serverOrigin } = options;
+    const { platform, command, cwd, env, url, control, serverOrigin, world } = options;
     this.token = Buffer.from(platform.randomBytes(24)).toString("hex");
     control.expect(this.token, this);
     const settings: AppSettings = {
@@ -82,6 +95,7 @@ export class AppProcess implements StartedApp {
       token: this.token,
       appPort: portOf(url),
       serverOrigin,
+      world,
     };
     const watched = {
       ...env,
@@ -117,7 +131,7 @@ export class AppProcess implements StartedApp {
 
   /** How many of its processes are there, of those that run under the watcher. */
   get size(): number {
-    return this.connections.size;
+    return new Set([...this.connections].map(({ pid }) => pid)).size;
   }
 
   killNow(): void {
@@ -197,6 +211,9 @@ export class AppProcess implements StartedApp {
   }
 
   take(connection: AppConnection, message: Exclude<FromApp, { kind: "hello" }>): void {
+    const answer = (said: ToApp): void => {
+      if (!this.isDead) connection.post(said);
+    };
     switch (message.kind) {
       case "listening":
         if (message.asked !== portOf(this.options.url)) this.otherPorts.add(message.asked);
@@ -215,19 +232,26 @@ export class AppProcess implements StartedApp {
       case "unproven":
         this.listener?.unproven(message.what);
         return;
+      case "assume":
+        this.listener?.assume(message.what);
+        return;
       case "ask":
-        this.listener?.asked(message, (said) => {
-          if (!this.isDead) connection.post(said);
-        });
+        this.listener?.asked(message, answer);
+        return;
+      case "effect":
+        this.listener?.effect(message, `${connection.pid} ${message.id}`, answer);
+        return;
+      case "effected":
+        this.listener?.effected(message, `${connection.pid} ${message.id}`);
     }
   }
 
   // ------------------------------------------------------------------------------------------------ in a world
 
   /** From here on it is one world's. */
-  async begin(listener: AppListener, nowMs: number, events: readonly Json[]): Promise<void> {
+  async begin(listener: AppListener, nowMs: number, events: readonly Json[], world: WorldOfProcess): Promise<void> {
     this.listener = listener;
-    await this.order((id) => ({ kind: "begin", id, nowMs, events }));
+    await this.order((id) => ({ kind: "begin", id, nowMs, events, world }));
   }
 
   async tellTime(nowMs: number): Promise<void> {

@@ -5,7 +5,7 @@ import { silentLogger } from "../../execute/log-style.ts";
 import { isDivergence, readDivergence } from "../../model/divergence.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { tickEventName } from "../../model/tick.ts";
-import type { HttpRequest, HttpResponse, Platform } from "../../platform/platform.ts";
+import type { Platform } from "../../platform/platform.ts";
 import { defaultEnv } from "../../server/admit-caller.ts";
 import type { AppRegistration } from "../../server/apps.ts";
 import { type RunningServer, startServer } from "../../server/start-server.ts";
@@ -13,24 +13,19 @@ import { MemoryStore } from "../../store/memory/store.ts";
 import { DestinationModel } from "../destination-model.ts";
 import { knownHost } from "../known-hosts.ts";
 import { type Adversity, nameOf, type Schedule } from "../schedules.ts";
-import type { AbsentField, Divergence, Json, Moment, SeenEffect, WorldRecord } from "../thing.ts";
+import type { AbsentField, Divergence, Json, Moment, WorldRecord } from "../thing.ts";
 import { AnswerWaits } from "../worker/answer-waits.ts";
-import type { Caller } from "../worker/caller.ts";
-import { carryOnModel } from "../worker/carry-on-model.ts";
 import { Chance } from "../worker/chance.ts";
 import { playCourse } from "../worker/course.ts";
 import { failedRuns, parkedEffects, runsOf, sentEvents } from "../worker/read-world.ts";
-import { Simulation } from "../worker/simulation.ts";
 import { type Wait, waitOf } from "../worker/watched-functions.ts";
 import { WorldClock } from "../worker/world-clock.ts";
-import { WorldEffects } from "../worker/world-effects.ts";
 import { fixtureFor, type WorldScript } from "../worker/world-script.ts";
-import { type Passed, type Passing, sendOn } from "./app-gateway.ts";
+import type { Passed, Passing } from "./app-gateway.ts";
+import type { AppOutside } from "./app-outside.ts";
 import type { AppProcess } from "./app-process.ts";
-import { AppReports, type Report } from "./app-reports.ts";
-import { type AskedBy, byHeader, type FromApp, type ToApp, tokenHeader } from "./control-messages.ts";
+import { AppTraffic, type RunningApp } from "./app-traffic.ts";
 import { Quiet } from "./quiet.ts";
-import { ServedCall } from "./served-call.ts";
 
 export interface AppWorldOptions extends WorldScript {
   readonly schedule: Schedule;
@@ -43,6 +38,8 @@ export interface AppWorldOptions extends WorldScript {
   readonly handlers: readonly string[];
   /** Another start of the app, ready; a string says why there is none. */
   readonly start: () => Promise<{ readonly process: AppProcess; readonly port: number } | string>;
+  /** What outlives its processes. */
+  readonly open: (now: () => number) => Promise<AppOutside>;
 }
 
 /** More than any function waits for things one after the other. */
@@ -59,33 +56,30 @@ const rowsMax = 1_000;
 const doing = new Set(["run", "fetch", "effect", "send-event", "invoke"]);
 
 const awake = { isDead: false, isFrozen: false } as const;
-
-/** The server itself, where it fetches for a step. */
-const ofServer = new ServedCall({ isDead: false }, 0, null);
+/** Real time in which nothing happens, after which whoever was given up goes on: the call that came in its place may be waiting for what it holds. */
+const stuckMs = 1_500;
+/** Rounds in which what stands in an outbox is handed on. */
+const roundsMax = 40;
+const roundMs = 10_000;
 
 export class AppWorld {
   private readonly clock: WorldClock;
   private readonly store: MemoryStore;
   private readonly model: DestinationModel;
-  private readonly effects: WorldEffects<ServedCall>;
-  private readonly reports: AppReports;
+  private readonly traffic: AppTraffic;
   private readonly quiet: Quiet;
   private readonly answers: AnswerWaits;
   private server: RunningServer | null = null;
   private engine: Engine | null = null;
-  private process: AppProcess | null = null;
-  private port = 0;
-  private starts = 0;
+  private outside: AppOutside | null = null;
+  private app: RunningApp | null = null;
   private readonly dying: Promise<void>[] = [];
-  private readonly calls = new Map<string, ServedCall>();
-  private readonly underway = new Set<ServedCall>();
   private readonly waits = new Map<string, Wait>();
   private readonly happened = new Set<Adversity>();
   private readonly timeline: Moment[] = [];
   private readonly unprovenNames = new Set<string>();
   private readonly assumptions = new Set<string>();
   private readonly delivered = new Set<string>();
-  private readonly sent: SeenEffect[] = [];
   private downMs = restartMs;
   private spentSince: number;
 
@@ -105,25 +99,32 @@ export class AppWorld {
     this.quiet = new Quiet({
       platform,
       engineIdle: () => this.engine?.idle() ?? Promise.resolve(),
-      isWorking: () => this.isWorking(),
+      isWorking: () => (this.isAlive() && this.app!.process.timers > 0) || this.traffic.isUnderway(),
+      onBusy: async (quietMs) => {
+        if (!this.traffic.hasFrozen) return;
+        if (quietMs > stuckMs || (await this.outside!.isLocked())) this.traffic.thaw("all");
+      },
       onHang: () => this.unproven("it hangs: a step or the code between steps waits for something that never comes"),
     });
-    this.effects = new WorldEffects<ServedCall>({
-      simulation: new Simulation([]),
+    this.traffic = new AppTraffic({
       schedule,
+      model: this.model,
       now,
       stir: this.quiet.stir,
       say: (text) => this.say(text),
       unproven: (what) => this.unproven(what),
-      kill: (_life, why, isOutage) => {
+      happened,
+      kill: (why, isOutage) => {
         if (isOutage) this.downMs = options.outageMs;
         this.kill(why);
       },
-      cancel: ({ run }, adversity) => this.cancel(run?.runId ?? null, adversity),
-      happened,
-      placeOfStep: () => null,
+      cancel: (runId, adversity) => this.cancel(runId, adversity),
+      running: () => this.app,
+      server: () => this.server?.origin ?? null,
+      hasBegun: () => this.delivered.size > 0,
+      beforeCall: async () => this.outside?.moved(),
+      named: (request) => this.named(request),
     });
-    this.reports = new AppReports({ schedule, happened });
     this.answers = new AnswerWaits({
       waits: this.waits,
       how: this.has("wait")?.answer ?? null,
@@ -151,31 +152,18 @@ export class AppWorld {
     this.unprovenNames.add(what);
   }
 
-  private isWorking(): boolean {
-    if (this.process !== null && !this.process.isDead && this.process.timers > 0) return true;
-    return [...this.underway].some((call) => !call.isDead && !call.isFrozen);
+  private isAlive(): boolean {
+    return this.app !== null && !this.app.process.isDead;
   }
 
-  // ------------------------------------------------------------------------------------------------ between server and app
-
   /** A request of the world's server to the app. */
-  async toApp(request: Passing): Promise<Passed | null> {
-    const { process } = this;
-    const { searchParams } = new URL(request.path, "http://app");
-    const { "x-request-id": id = "", "x-run-id": runId = "" } = request.headers;
-    if (process === null || process.isDead) return null;
-    const call = new ServedCall(process, this.starts, { fn: searchParams.get("fnId") ?? "", runId });
-    this.calls.set(id, call);
-    return this.during(call, async () => {
-      await process.tellTime(this.clock.wallMs());
-      const asked = sendOn(`http://127.0.0.1:${this.port}`, this.named(request)).catch(() => null);
-      const passed = await Promise.race([asked, call.givenUp]);
-      if (passed === null || process.isDead) return null;
-      if (this.meet("answer", "before")) return null;
-      // The server has it from here on, whatever becomes of the app.
-      this.meet("answer", "after");
-      return passed;
-    });
+  toApp(request: Passing): Promise<Passed | null> {
+    return this.traffic.toApp(request);
+  }
+
+  /** What the app says to its server. */
+  toServer(request: Passing): Promise<Passed | null> {
+    return this.traffic.toServer(request);
   }
 
   /** What stands for a tick, or for being invoked, under the name the SDK knows it by: it refuses all others. */
@@ -190,143 +178,44 @@ export class AppWorld {
     return { ...request, body: Buffer.from(known) };
   }
 
-  /** What the app says to its server. */
-  async toServer(request: Passing): Promise<Passed | null> {
-    const { process, server } = this;
-    if (process === null || server === null || process.isDead || request.headers[tokenHeader] !== process.token)
-      return null;
-    const report = reportOf(request);
-    const by = readBy(request.headers[byHeader]);
-    const call = new ServedCall(process, this.starts, null);
-    return this.during(call, async () => {
-      if (report !== null && this.meet(report, "before")) return null;
-      if (report === "event") this.noteSent(request.body, by);
-      const passed = await sendOn(server.origin, request).catch(() => null);
-      if (report !== null && this.meet(report, "after")) return null;
-      return passed;
-    });
-  }
-
-  private async during<T>(call: ServedCall, body: () => Promise<T>): Promise<T> {
-    this.underway.add(call);
-    this.quiet.stir();
-    try {
-      return await body();
-    } finally {
-      this.underway.delete(call);
-      this.quiet.stir();
-    }
-  }
-
-  /** Whether the app died there. */
-  private meet(report: Report, side: "before" | "after"): boolean {
-    const why = this.delivered.size === 0 ? null : this.reports.meet(report, side, this.starts);
-    if (why !== null) this.kill(why);
-    return why !== null;
-  }
-
-  private callOf(process: AppProcess, by: AskedBy | null): ServedCall {
-    const known = by?.call == null ? undefined : this.calls.get(by.call);
-    return known ?? new ServedCall(process, this.starts, null);
-  }
-
-  private noteSent(body: Buffer, by: AskedBy | null): void {
-    const { run } = this.callOf(this.process!, by);
-    for (const each of eventsIn(body.toString("utf8"))) {
-      this.sent.push({
-        index: -1 - this.sent.length,
-        watcher: "events",
-        title: `event ${each.name}`,
-        at: this.clock.wallMs(),
-        life: this.starts,
-        fn: run?.fn ?? null,
-        runId: run?.runId ?? null,
-        step: by?.step ?? null,
-        isLate: false,
-        place: by?.place ?? null,
-        key: each.id,
-        isForgotten: false,
-        became: "happened",
-      });
-    }
-  }
-
-  /** A request of the app's code, on its way to a destination. */
-  private async asked(
-    process: AppProcess,
-    { id, request, by }: Extract<FromApp, { kind: "ask" }>,
-    answer: (message: ToApp) => void,
-  ): Promise<void> {
-    const call = this.callOf(process, by);
-    const caller: Caller<ServedCall> = {
-      life: call,
-      run: call.run === null ? null : { ...call.run, isOver: by.isLate },
-      place: by.place,
-      step: by.step === null ? null : { step: by.step, isOver: by.isLate },
-    };
-    const { method, url, headers, body } = request;
-    // Of its own: a call that was given up has nothing under way.
-    const asking = call.run === null ? call : new ServedCall(process, call.index, null);
-    await this.during(asking, async () => {
-      const gone = call.givenUp.then(() => this.underway.delete(asking));
-      void gone;
-      const asked = { method, url: new URL(url), headers, body };
-      const answered = await carryOnModel(this.model, asked, this.outsideOf(caller));
-      answer({ kind: "answer", id, answer: answered });
-    });
-  }
-
-  private outsideOf(caller: Caller<ServedCall>): Parameters<typeof carryOnModel>[2] {
-    return {
-      effect: (about, apply) => this.effects.effect(caller, about, apply),
-      read: async (body) => {
-        await caller.life.pass();
-        return body();
-      },
-    };
-  }
-
-  /** What the server fetches for a step of the app's. */
-  private async fetch({ url, method, headers, body }: HttpRequest): Promise<HttpResponse> {
-    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-    const asked = { method: method.toUpperCase(), url: new URL(url), headers: lower, body: body ?? "" };
-    const answered = await carryOnModel(this.model, asked, this.outsideOf({ life: ofServer, run: null, step: null }));
-    if (answered === null) throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
-    return { status: answered.status, headers: { ...answered.headers }, body: answered.body };
-  }
-
   // ------------------------------------------------------------------------------------------------ processes
 
   private kill(why: string): void {
-    const { process } = this;
-    if (process === null || process.isDead) return;
+    if (!this.isAlive()) return;
     this.say(`the app was killed: ${why}`);
-    this.dying.push(process.kill());
+    this.dying.push(this.app!.process.kill());
     this.quiet.stir();
   }
 
   /** False where it cannot be started. */
   private async openApp(): Promise<boolean> {
-    const { platform, start, event, twin, changed } = this.options;
+    const { platform, start, open, event, twin, changed } = this.options;
     const before = platform.monoMs();
+    await Promise.all(this.dying);
+    if (this.outside === null) this.outside = await open(() => this.clock.wallMs());
+    else await this.outside.bury();
+    const { outside } = this;
     const started = await start();
     this.spentSince += platform.monoMs() - before;
     if (typeof started === "string") {
       this.unproven(started);
       return false;
     }
-    const { process, port } = started;
-    this.process = process;
-    this.port = port;
-    this.starts++;
-    if (this.starts > 1) this.say("the app was started again");
-    await process.begin(
+    const app: RunningApp = { ...started, index: (this.app?.index ?? 0) + 1 };
+    this.app = app;
+    if (app.index > 1) this.say("the app was started again");
+    const { traffic } = this;
+    await app.process.begin(
       {
-        asked: (message, answer) => void this.asked(process, message, answer),
+        asked: (message, answer) => void traffic.asked(app, message, answer),
+        effect: (message, name, answer) => void traffic.effect(app, message, name, answer),
+        effected: (message, name) => traffic.effected(message, name),
         unproven: (what) => this.unproven(what),
+        assume: (what) => this.assumptions.add(what),
       },
       this.clock.wallMs(),
       [event.data, twin?.data ?? null, ...Object.values(changed)],
+      outside.forProcess(),
     );
     return true;
   }
@@ -344,7 +233,7 @@ export class AppWorld {
       },
       timer: (ms, run, options) => this.clock.set(ms, run, awake, options?.background ?? false),
       soon: (run) => platform.soon(run),
-      fetch: (request) => this.fetch(request),
+      fetch: (request) => this.traffic.fetch(request),
       startThread: (file) => {
         throw new Error(`a world has no threads (${file})`);
       },
@@ -408,6 +297,7 @@ export class AppWorld {
       await this.rerunEnded();
       const wasRerun = await this.heal();
       await this.quiet.linger();
+      await this.untilHandedOn();
       return await this.record(wasRerun, isPastWindow);
     } finally {
       await this.close();
@@ -430,7 +320,7 @@ export class AppWorld {
     for (let moves = 0; moves < movesMax && !this.quiet.isHanging; moves++) {
       if (platform.monoMs() - this.spentSince > worldMsMax) break;
       await this.quiet.settle();
-      if (this.process?.isDead !== false) {
+      if (!this.isAlive()) {
         await this.clock.moveTo(this.clock.monoMs() + this.downMs, this.quiet.settle);
         this.downMs = restartMs;
         if (!(await this.openApp())) return;
@@ -452,11 +342,25 @@ export class AppWorld {
         }
       }
       // A call that was given up finds that it was not waited for.
-      const frozen = [...this.calls.values()].find((call) => call.isFrozen && !call.isDead);
-      if (frozen === undefined) return;
-      frozen.thaw();
+      if (!this.traffic.thaw("one")) return;
     }
     if (!this.quiet.isHanging) this.unproven("the world does not come to its end: something goes on and on");
+  }
+
+  /** What the code left in an outbox is handed on by the app itself, on the machine's time; leases on it end by the world's. */
+  private async untilHandedOn(): Promise<void> {
+    const { outside } = this;
+    for (let round = 0; outside !== null && (await outside.isHandingOn()); round++) {
+      if (round === roundsMax || !this.isAlive()) {
+        this.unproven("what stands in an outbox is not handed on: no process of the app did");
+        return;
+      }
+      await this.moveTo(this.clock.monoMs() + roundMs);
+      await outside.moved();
+      await this.app!.process.tellTime(this.clock.wallMs());
+      await this.play();
+      await this.quiet.linger();
+    }
   }
 
   private async openRuns(): Promise<number> {
@@ -512,7 +416,7 @@ export class AppWorld {
 
   /** A failed run is loud: people mend what was broken and rerun it. */
   private async heal(): Promise<boolean> {
-    this.effects.heal();
+    this.traffic.effects.heal();
     const { schedule, handlers } = this.options;
     if (schedule.adversities.length === 0) return false;
     const failed = (await failedRuns(this.store, defaultEnv)).filter(({ fn }) => !handlers.includes(fn));
@@ -535,7 +439,10 @@ export class AppWorld {
 
   private async record(wasRerun: boolean, isPastWindow: boolean): Promise<WorldRecord> {
     const { schedule, seed, platform } = this.options;
-    const absent: readonly AbsentField[] = (await this.process?.report()) ?? [];
+    const { effects, reports, sent } = this.traffic;
+    const absent: readonly AbsentField[] = (await this.app?.process.report()) ?? [];
+    await this.endApp();
+    const left = (await this.outside?.end()) ?? { things: [], parked: [] };
     const runs = await this.runsOfTarget();
     const memos = await Promise.all(runs.map(({ id }) => this.store.reads.runMemo(defaultEnv, id)));
     const steps = memos.flatMap((memo) => memo?.steps ?? []);
@@ -551,13 +458,17 @@ export class AppWorld {
       wasRerun,
       isPastWindow,
       isOpen: runs.some(({ state }) => state === "queued" || state === "running" || state === "waiting"),
-      parked: await parkedEffects(this.store, defaultEnv, this.clock.wallMs()),
-      things: [...this.model.things(), ...(await sentEvents(this.store, defaultEnv, this.delivered, this.sent, []))],
-      effects: this.effects.seen,
-      sent: this.sent,
+      parked: [...(await parkedEffects(this.store, defaultEnv, this.clock.wallMs())), ...left.parked],
+      things: [
+        ...this.model.things(),
+        ...left.things,
+        ...(await sentEvents(this.store, defaultEnv, this.delivered, sent, [])),
+      ],
+      effects: effects.seen,
+      sent,
       madeIds: this.model.madeIds,
-      commits: { ...this.reports.counts },
-      commitsOfCode: Array.from({ length: this.reports.counts.before }, (_, i) => i + 1),
+      commits: { ...reports.counts },
+      commitsOfCode: Array.from({ length: reports.counts.before }, (_, i) => i + 1),
       steps: [...new Set(steps.filter(({ kind }) => doing.has(kind)).map(({ name }) => name))],
       hasWaits: this.waits.size > 0,
       divergences,
@@ -566,16 +477,21 @@ export class AppWorld {
       assumptions: [...this.assumptions],
       drawn: [],
       timeline: this.timeline,
-      lifeCount: this.starts,
+      lifeCount: this.app?.index ?? 0,
       tookMs: platform.monoMs() - this.spentSince,
     };
   }
 
+  private async endApp(): Promise<void> {
+    if (this.isAlive()) this.dying.push(this.app!.process.kill());
+    await Promise.all(this.dying);
+  }
+
   /** Nothing of it stays. */
   private async close(): Promise<void> {
-    const { process, server } = this;
-    if (process !== null && !process.isDead) this.dying.push(process.kill());
-    await Promise.all(this.dying);
+    const { server } = this;
+    await this.endApp();
+    this.outside?.close();
     if (server === null) return;
     let isClosed = false;
     const closing = server.close({ graceMs: 0 }).finally(() => {
@@ -590,28 +506,6 @@ export class AppWorld {
     }
     await closing;
     await this.store.close();
-  }
-}
-
-function reportOf({ method, path }: Passing): Report | null {
-  if (method !== "POST") return null;
-  if (path.startsWith("/v1/checkpoint/")) return "steps";
-  return path.startsWith("/e/") ? "event" : null;
-}
-
-const readBy = (text: string | undefined): AskedBy | null =>
-  text === undefined ? null : (JSON.parse(decodeURIComponent(text)) as AskedBy);
-
-/** Names and ids of what a body sends. */
-function eventsIn(text: string): { readonly name: string; readonly id: string | null }[] {
-  try {
-    const sent = JSON.parse(text) as unknown;
-    return (Array.isArray(sent) ? sent : [sent]).map((each) => {
-      const { name, id } = (each ?? {}) as { name?: unknown; id?: unknown };
-      return { name: String(name), id: typeof id === "string" ? id : null };
-    });
-  } catch {
-    return [];
   }
 }
 

@@ -52,6 +52,7 @@ async function startOf(command: string): Promise<AppProcess> {
     control,
     serverOrigin,
     startMsMax: 60_000,
+    world: null,
   });
 }
 

@@ -1,5 +1,8 @@
 // The worlds of one app, played one after the other. Another start of the app is always being made ready meanwhile: each world has processes of its own, and each
 // death needs another.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Platform } from "../../platform/platform.ts";
 import { readSyncReply, syncBody, syncHeaders } from "../../protocol/sync.ts";
 import { defaultEnv } from "../../server/admit-caller.ts";
@@ -7,9 +10,13 @@ import type { AppRegistration } from "../../server/apps.ts";
 import type { Answer } from "../playing-threads.ts";
 import { cleanSchedule, readSchedule } from "../schedules.ts";
 import type { DescribedFunction, ToThread } from "../worker/messages.ts";
+import type { DatabaseScript } from "../worker/sql/database-script.ts";
+import { closeDatabases } from "../worker/sql/postgres-databases.ts";
 import { Gateway, sendOn } from "./app-gateway.ts";
+import { AppOutside, type AppOutsideOptions } from "./app-outside.ts";
 import { AppProcess, portOf } from "./app-process.ts";
 import { AppWorld } from "./app-world.ts";
+import type { WorldOfProcess } from "./control-messages.ts";
 import { ControlServer } from "./control-server.ts";
 
 export interface AppWorldsOptions {
@@ -21,8 +28,10 @@ export interface AppWorldsOptions {
   /** Where its functions are served, as its author says. */
   readonly url: URL;
   readonly startMsMax: number;
-  /** Whether another start is made ready meanwhile; it is, unless told. */
+  /** Whether another start is made ready meanwhile; it is, unless told, or where a start has to know its world. */
   readonly isAhead?: boolean;
+  /** The app's, as they were prepared. */
+  readonly databases?: readonly DatabaseScript[];
 }
 
 /** It could not be started, or asked for its functions. */
@@ -46,6 +55,9 @@ export class AppWorlds {
   private readonly mine = new Set<AppProcess>();
   private turn: Promise<unknown> = Promise.resolve();
   private isClosed = false;
+  private count = 0;
+  /** Folders of worlds, one after the other. */
+  private readonly scratch = mkdtempSync(join(tmpdir(), `idem-verify-${process.pid}-`));
 
   private constructor(
     private readonly options: AppWorldsOptions,
@@ -65,38 +77,55 @@ export class AppWorlds {
     return worlds;
   }
 
-  private start(): AppProcess {
-    const { platform, command, cwd, env, url, startMsMax } = this.options;
+  /** Null for whichever world comes next. */
+  private start(outside: { readonly world: WorldOfProcess; readonly env: object } | null): AppProcess {
+    const { platform, command, cwd, url, startMsMax } = this.options;
+    const env = { ...this.options.env, ...outside?.env };
+    const world = outside?.world ?? null;
     const serverOrigin = this.toServer.origin;
     const { control } = this;
-    const process = new AppProcess({ platform, command, cwd, env, url, startMsMax, control, serverOrigin });
+    const process = new AppProcess({ platform, command, cwd, env, url, startMsMax, control, serverOrigin, world });
     for (const each of this.mine) if (each.isDead) this.mine.delete(each);
     this.mine.add(process);
     return process;
   }
 
-  /** The one that was made ready meanwhile, and another one begun. */
-  private async next(): Promise<{ readonly process: AppProcess; readonly port: number } | AppNotReady> {
-    const process = this.spare ?? this.start();
-    this.spare = null;
+  /** What outlives the processes of a world. */
+  private open(of: Pick<AppOutsideOptions, "isSetUp" | "now" | "events">): Promise<AppOutside> {
+    const { cwd: home, databases = [] } = this.options;
+    return AppOutside.open({ folder: join(this.scratch, `world-${++this.count}`), home, databases, ...of });
+  }
+
+  /** The one that was made ready meanwhile, and another one begun; or one for this very world. */
+  private async next(
+    outside: { readonly world: WorldOfProcess; readonly env: object } | null,
+  ): Promise<{ readonly process: AppProcess; readonly port: number } | AppNotReady> {
+    const process = outside === null ? (this.spare ?? this.start(null)) : this.start(outside);
+    if (process === this.spare) this.spare = null;
     const started = await process.started;
     if (started.kind === "failed") {
       await process.kill();
       return new AppNotReady(`The app does not start: ${started.why}.`, started.output);
     }
-    if (!this.isClosed && this.options.isAhead !== false) this.spare = this.start();
+    const isAhead = this.options.isAhead !== false && (this.options.databases ?? []).length === 0;
+    if (!this.isClosed && isAhead) this.spare ??= this.start(null);
     return { process, port: started.port };
   }
 
   /** Its functions, as it tells them to a server. Throws AppNotReady. */
   async describe(): Promise<readonly DescribedFunction[]> {
-    const started = await this.next();
-    if (started instanceof AppNotReady) throw started;
-    const { process, port } = started;
+    const { platform } = this.options;
+    const outside = await this.open({ isSetUp: true, now: () => platform.wallMs(), events: [] });
     try {
-      return await this.describeAt(port);
+      const started = await this.next(knownTo(outside));
+      if (started instanceof AppNotReady) throw started;
+      try {
+        return await this.describeAt(started.port);
+      } finally {
+        await started.process.kill();
+      }
     } finally {
-      await process.kill();
+      outside.close();
     }
   }
 
@@ -161,6 +190,7 @@ export class AppWorlds {
     const handlers = registration.functions.flatMap(({ fn, config }) =>
       config.triggers.some((each) => "event" in each && endEvents.has(each.event)) ? [fn] : [],
     );
+    let outside: AppOutside | null = null;
     const world = new AppWorld({
       ...script,
       schedule: readSchedule(message.schedule) ?? cleanSchedule,
@@ -169,8 +199,13 @@ export class AppWorlds {
       registration,
       appUrl: `${this.toApp.origin}${url.pathname}`,
       handlers,
+      open: async (now) => {
+        const events = [script.event.data, script.twin?.data ?? null, ...Object.values(script.changed)];
+        outside = await this.open({ isSetUp: false, now, events });
+        return outside;
+      },
       start: async () => {
-        const started = await this.next();
+        const started = await this.next(outside === null ? null : knownTo(outside));
         if (!(started instanceof AppNotReady)) return started;
         return [started.message, ...started.output.slice(-10)].join("\n");
       },
@@ -190,8 +225,14 @@ export class AppWorlds {
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all([...this.mine].filter(({ isDead }) => !isDead).map((process) => process.kill()));
+    await closeDatabases();
+    rmSync(this.scratch, { recursive: true, force: true });
     this.toApp.close();
     this.toServer.close();
     this.control.close();
   }
 }
+
+/** What a process has to know of it while it starts; null for nothing. */
+const knownTo = (outside: AppOutside): { readonly world: WorldOfProcess; readonly env: object } | null =>
+  outside.isKnownFromStart() ? { world: outside.forProcess(), env: outside.env } : null;

@@ -2,6 +2,8 @@
 // the process it was started in.
 import type { ModelAnswer } from "../destination-model.ts";
 import type { AbsentField, Json, Place } from "../thing.ts";
+import type { DatabaseScript } from "../worker/sql/database-script.ts";
+import type { Applied, AskedEffect, Carried, Effected } from "../worker/watcher.ts";
 
 /** Where a started process finds what it needs, in its environment. */
 export const settingsName = "IDEM_VERIFY_APP";
@@ -15,7 +17,24 @@ export interface AppSettings {
   readonly appPort: number;
   /** Where the app finds its server: the command. */
   readonly serverOrigin: string;
+  /** The world it is started for; null where that is said when it begins. */
+  readonly world: WorldOfProcess | null;
 }
+
+/** What a process has to know of its world, and finds there of those that were before it. */
+export interface WorldOfProcess {
+  /** Outlives the process: what it notes, and what it writes to files. */
+  readonly folder: string;
+  /** Where the command was given: files are called by their way from there. */
+  readonly home: string;
+  readonly databases: readonly DatabaseScript[];
+}
+
+/** Where in the folder of a world the files stand that it writes. */
+export const filesOf = ({ folder, home }: WorldOfProcess): { readonly root: string; readonly home: string } => ({
+  root: `${folder}/files`,
+  home,
+});
 
 /** The header by which a process says which start it is of, where it asks the server something. */
 export const tokenHeader = "x-idem-verify-token";
@@ -50,7 +69,18 @@ export type FromApp =
   /** A port was asked for; `port` is the one it has. */
   | { readonly kind: "listening"; readonly asked: number; readonly port: number }
   | { readonly kind: "ask"; readonly id: number; readonly request: AskedRequest; readonly by: AskedBy }
+  /** An effect that the process itself carries out is about to. `isStill`: the process stands still until it is answered. */
+  | {
+      readonly kind: "effect";
+      readonly id: number;
+      readonly about: AskedEffect;
+      readonly by: AskedBy;
+      readonly isStill: boolean;
+    }
+  /** It was; null where whoever was asked refused it. */
+  | { readonly kind: "effected"; readonly id: number; readonly carried: Omit<Carried<never>, "value"> | null }
   | { readonly kind: "unproven"; readonly what: string }
+  | { readonly kind: "assume"; readonly what: string }
   /** Timers of the user's that are to ring yet. */
   | { readonly kind: "timers"; readonly count: number }
   | { readonly kind: "done"; readonly id: number; readonly absent: readonly AbsentField[] };
@@ -58,11 +88,25 @@ export type FromApp =
 export type ToApp =
   /** Null where the connection broke. */
   | { readonly kind: "answer"; readonly id: number; readonly answer: ModelAnswer | null }
+  | EffectReply
   /** The world's time, told before each call. */
   | { readonly kind: "now"; readonly id: number; readonly nowMs: number }
   /** What is delivered to the world; from here on it is looked at. */
-  | { readonly kind: "begin"; readonly id: number; readonly nowMs: number; readonly events: readonly Json[] }
+  | {
+      readonly kind: "begin";
+      readonly id: number;
+      readonly nowMs: number;
+      readonly events: readonly Json[];
+      readonly world: WorldOfProcess;
+    }
   | { readonly kind: "report"; readonly id: number };
+
+/** What the command says to an effect: carry it out, or what became of it. */
+export type EffectReply =
+  | { readonly kind: "go"; readonly id: number; readonly by: Omit<Applied, "key"> }
+  | { readonly kind: "became"; readonly id: number; readonly became: Became };
+
+export type Became = Exclude<Effected<never>, { kind: "happened" }> | { readonly kind: "happened" };
 
 /** Calls back with each line that has come whole; false ends it: the line is longer than may be, or no JSON. */
 export function byLine(

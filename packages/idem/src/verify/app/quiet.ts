@@ -6,6 +6,8 @@ import type { Platform } from "../../platform/platform.ts";
 const restMs = { idle: 8, blocked: 60, end: 40 } as const;
 /** The same, though something is under way. */
 const hangMs = 10_000;
+/** How often whoever is under way is looked at then. */
+const busyMs = 60;
 const lookMs = 1;
 
 export class Quiet {
@@ -19,6 +21,8 @@ export class Quiet {
       readonly engineIdle: () => Promise<void>;
       /** Something is under way in the app, or on its way to or from it. */
       readonly isWorking: () => boolean;
+      /** Something is under way, and nothing has happened for this long. */
+      readonly onBusy: (quietMs: number) => Promise<void>;
       readonly onHang: () => void;
     },
   ) {
@@ -35,10 +39,11 @@ export class Quiet {
   readonly linger = (): Promise<void> => this.rest(restMs.end);
 
   private async rest(idleMs: number): Promise<void> {
-    const { platform, engineIdle, isWorking, onHang } = this.options;
+    const { platform, engineIdle, isWorking, onBusy, onHang } = this.options;
     this.stir();
     let isIdle = false;
     let askedAt = -1;
+    let lookedAt = platform.monoMs();
     for (;;) {
       if (askedAt !== this.stirredAt) {
         const asked = this.stirredAt;
@@ -51,6 +56,10 @@ export class Quiet {
       await new Promise<void>((resolve) => void platform.timer(lookMs, resolve));
       const quietMs = platform.monoMs() - this.stirredAt;
       if (isWorking()) {
+        if (quietMs >= busyMs && platform.monoMs() - lookedAt >= busyMs) {
+          await onBusy(quietMs);
+          lookedAt = platform.monoMs();
+        }
         if (quietMs < hangMs) continue;
         this.isHanging = true;
         onHang();

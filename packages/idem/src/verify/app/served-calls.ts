@@ -3,6 +3,7 @@ import http from "node:http";
 import net from "node:net";
 import { StepBody } from "../../execute/step-body.ts";
 import { asCaller, type Caller, currentCaller } from "../worker/caller.ts";
+import type { WatchedProcess } from "../worker/life.ts";
 import type { AskedBy } from "./control-messages.ts";
 
 /** One call, while its code goes on. */
@@ -16,8 +17,8 @@ interface ServedRun {
 
 type Emit = (this: unknown, event: string, ...args: unknown[]) => boolean;
 
-/** `onFirst`: before the first call of this process. */
-export function watchCalls(onFirst: () => void): void {
+/** `life` is this process; `onFirst`: before its first call. */
+export function watchCalls(life: WatchedProcess, onFirst: () => void): void {
   const emit = http.Server.prototype.emit as Emit;
   let hasServed = false;
   const watched: Emit = function (event, ...args) {
@@ -28,7 +29,7 @@ export function watchCalls(onFirst: () => void): void {
     (args[1] as http.ServerResponse).once("close", () => {
       run.isOver = true;
     });
-    return asCaller({ life: null, run }, () => emit.call(this, event, ...args));
+    return asCaller({ life, run }, () => emit.call(this, event, ...args));
   };
   http.Server.prototype.emit = watched as typeof http.Server.prototype.emit;
 }
@@ -43,10 +44,12 @@ function runOf({ method, url = "", headers }: http.IncomingMessage): ServedRun |
   return { fn, runId, call, isOver: false };
 }
 
-export const isInCall = (): boolean => currentCaller<null>()?.run != null;
+export const isInCall = (): boolean => currentCaller<WatchedProcess>()?.run != null;
 
 export function askedBy(): AskedBy {
-  const caller = currentCaller<null>() as (Caller<null> & { readonly run: ServedRun | null }) | null;
+  const caller = currentCaller<WatchedProcess>() as
+    | (Caller<WatchedProcess> & { readonly run: ServedRun | null })
+    | null;
   const run = caller?.run ?? null;
   return { call: run?.call ?? null, step: stepAtWork(), isLate: run?.isOver === true, place: caller?.place ?? null };
 }

@@ -1,6 +1,5 @@
-// What an app's process opens outside of any call: a pool that is opened when the module is loaded, a database, a library. None of it is watched, so whoever
-// serves calls from the same process is UNPROVEN by it. Beyond this machine nothing is reached at all.
-import { createRequire } from "node:module";
+// What an app's process opens outside of any call, and nobody watches: a socket that is opened when the module is loaded, a library, a thread. Whoever serves
+// calls from the same process is UNPROVEN by it. Beyond this machine nothing is reached at all.
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
@@ -34,42 +33,15 @@ export function shutNetwork(tell: Told, isElsewhere: () => boolean): void {
       tell(`a native addon was loaded that is not watched: ${file.slice(-80)}`);
     dlopen.apply(process, args);
   };
-  watchMaking(builtin("node:sqlite"), "DatabaseSync", isElsewhere, ([path]) =>
-    tell(`a database was opened that is not watched: ${String(path)}`),
-  );
-  watchMaking(worker_threads, "Worker", isElsewhere, ([file]) => {
-    const name = String(file);
-    if (!loggers.test(name)) tell(`a thread was started that is not watched: ${name.slice(0, 80)}`);
-  });
-}
-
-function watchMaking(
-  module: object | null,
-  name: string,
-  isElsewhere: () => boolean,
-  met: (args: readonly unknown[]) => void,
-): void {
-  const made = module === null ? undefined : (Reflect.get(module, name) as (new () => object) | undefined);
-  if (made === undefined) return;
-  const watched: object = new Proxy(made, {
+  const { Worker } = worker_threads;
+  const watched: typeof Worker = new Proxy(Worker, {
     construct: (target, args, as): object => {
-      if (!isElsewhere()) met(args);
+      const name = String(args[0]);
+      if (!isElsewhere() && !loggers.test(name)) tell(`a thread was started that is not watched: ${name.slice(0, 80)}`);
       return Reflect.construct(target, args, as === watched ? target : as) as object;
     },
   });
-  Object.defineProperty(module!, name, { configurable: true, writable: true, value: watched });
-}
-
-function builtin(name: string): object | null {
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  try {
-    return createRequire(import.meta.url)(name) as object;
-  } catch {
-    return null;
-  } finally {
-    process.emitWarning = emitWarning;
-  }
+  Object.defineProperty(worker_threads, "Worker", { configurable: true, writable: true, value: watched });
 }
 
 interface Target {

@@ -1,22 +1,46 @@
 // An app's process as the verifier watches it. Inside a call of the server's everything that leads outside is met as in a world's thread: requests are
-// answered by the model, which lives in the command, other ways out are refused and told. Outside of any call a process starts as it always does, but for
-// the network: nothing leaves.
+// answered by the model, which lives in the command; mail, files and databases by the thread's own watchers, which ask the command whether an effect happens
+// and note what it did where it outlives the process; other ways out are refused and told. Outside of any call a process starts as it always does, but for
+// the network, from which nothing leaves, and databases, which are the world's.
 import { syncBuiltinESMExports } from "node:module";
+import { setEnvironment } from "../../platform/node-thread.ts";
 import { isRead, type ModelAnswer, type ModelRequest } from "../destination-model.ts";
 import type { Place } from "../thing.ts";
 import { AbsentFields, watchAbsent } from "../worker/absent-fields.ts";
-import { asMachine, currentCaller, isUnwatched, placeHere } from "../worker/caller.ts";
+import { asMachine, currentCaller, isUnwatched, placeHere, standFor } from "../worker/caller.ts";
 import { titleOf } from "../worker/carry-on-model.ts";
 import { denyWaysOut } from "../worker/deny-ways-out.ts";
+import { carryOut } from "../worker/file-effects.ts";
 import { doorOf, interceptHttp, lostConnection, refuse } from "../worker/intercept-http.ts";
+import type { WatchedProcess } from "../worker/life.ts";
+import { notesIn, notesInMemory } from "../worker/notes.ts";
 import { dateBy, RealDate, realFetch } from "../worker/real.ts";
+import { watchPostgres } from "../worker/sql/watch-postgres.ts";
+import { watchSqlite } from "../worker/sql/watch-sqlite.ts";
+import { replaceFiles, watchFiles } from "../worker/watch-files.ts";
+import { watchMail } from "../worker/watch-mail.ts";
 import type { Outside } from "../worker/watcher.ts";
 import { ControlLink } from "./control-link.ts";
-import { type AppSettings, byHeader, type FromApp, type ToApp, tokenHeader } from "./control-messages.ts";
-import { denyFileChanges } from "./deny-file-changes.ts";
+import {
+  type AppSettings,
+  byHeader,
+  type EffectReply,
+  type FromApp,
+  filesOf,
+  type ToApp,
+  tokenHeader,
+  type WorldOfProcess,
+} from "./control-messages.ts";
+import { loadEsPackages } from "./load-es-packages.ts";
+import { ProcessEffects } from "./process-effects.ts";
 import { askedBy, giveOtherPort, isInCall, watchCalls } from "./served-calls.ts";
 import { shutNetwork } from "./shut-network.ts";
+import { StillLink } from "./still-link.ts";
 import { watchTimers } from "./watch-timers.ts";
+
+/** Frameworks keep what they built in there. */
+const caches =
+  /[\\/](node_modules|\.next|\.nuxt|\.output|\.svelte-kit|\.vite|\.cache|\.turbo|\.parcel-cache|\.angular)([\\/]|$)/;
 
 export async function watchApp(settings: AppSettings): Promise<void> {
   const app = new WatchedApp(settings);
@@ -26,6 +50,7 @@ export async function watchApp(settings: AppSettings): Promise<void> {
 
 class WatchedApp {
   private link: ControlLink | null = null;
+  private still: StillLink | null = null;
   /** How far the world's clock is ahead of the machine's. */
   private aheadMs = 0;
   private fields = new AbsentFields([]);
@@ -34,40 +59,98 @@ class WatchedApp {
   /** What was reached for before the first call: told when this turns out to be the process that serves. */
   private readonly early = new Set<string>();
   private hasServed = false;
+  private world: WorldOfProcess | null = null;
+  private readonly effects = new ProcessEffects({
+    post: (message) => this.post(message),
+    ask: (message) => {
+      this.still ??= new StillLink(this.settings);
+      return this.still.ask(message) as EffectReply;
+    },
+    isTooEarly: ({ title }) => {
+      const isEarly = !this.hasServed && !isInCall();
+      if (isEarly) this.early.add(`${title} was asked for while the app was starting`);
+      return isEarly;
+    },
+  });
 
   constructor(private readonly settings: AppSettings) {}
 
   async open(link: ControlLink): Promise<void> {
     this.link = link;
-    const { token, appPort } = this.settings;
+    const { token, appPort, world } = this.settings;
     this.post({ kind: "hello", token, pid: process.pid });
-    const unproven = (what: string) => this.unproven(what);
+    const life = this.asProcess();
+    standFor({ life, run: null });
+    const { effect, effectLater, effectNow } = this.effects;
     const outside: Outside = {
-      effect: async () => ({ kind: "lost" }),
-      effectLater: async () => ({ kind: "lost" }),
-      effectNow: () => ({ kind: "lost" }),
+      effect,
+      effectLater,
+      effectNow,
       read: async (body) => body(),
       readNow: (body) => body(),
-      unproven,
+      unproven: (what) => this.unproven(what),
+      assume: (what) => this.post({ kind: "assume", what }),
       isWatched: () => isInCall() && !isUnwatched(),
       begin: () => () => {},
     };
+    // Of requests, mail and databases nothing is let out, whoever's code it is.
+    const everywhere: Outside = { ...outside, isWatched: () => !isUnwatched() };
     giveOtherPort(appPort, (asked, port) => this.post({ kind: "listening", asked, port }));
-    watchCalls(() => this.firstCall());
+    watchCalls(life, () => this.firstCall());
     denyWaysOut(outside);
     shutNetwork(
       (what) => this.early.add(what),
       () => isInCall() || isUnwatched(),
     );
-    denyFileChanges(outside);
-    // No request leaves, whoever makes it.
-    const everywhere: Outside = { ...outside, isWatched: () => !isUnwatched() };
     await interceptHttp(everywhere, (request) => this.ask(everywhere, request));
+    void watchMail.open(everywhere);
+    replaceFiles(outside, (path) => caches.test(path));
+    void watchSqlite.open(everywhere);
+    void watchPostgres.open(everywhere);
+    this.openWorld(world);
+    await loadEsPackages();
     watchAbsent(this.fields);
     this.passToServer();
     watchTimers((count) => this.post({ kind: "timers", count }), isInCall);
-    globalThis.Date = dateBy(() => RealDate.now() + this.aheadMs);
+    globalThis.Date = dateBy(() => this.now());
     syncBuiltinESMExports();
+  }
+
+  private now(): number {
+    return RealDate.now() + this.aheadMs;
+  }
+
+  /** All code here is of this process, and what it does before its first call is no part of the world. */
+  private asProcess(): WatchedProcess {
+    const hasServed = (): boolean => this.hasServed;
+    return {
+      isDead: false,
+      get isLoading() {
+        return !hasServed();
+      },
+      now: () => this.now(),
+      pass: () => {},
+      waitsForLock: () => {},
+    };
+  }
+
+  private openWorld(world: WorldOfProcess | null): void {
+    this.world = world;
+    const of = {
+      now: () => this.now(),
+      stir: () => {},
+      assume: () => {},
+      given: () => null,
+      recordFrom: [],
+      // Copies, made for this world: whatever is done there stays.
+      databases: { databases: world?.databases ?? [], isSetUp: true },
+      setEnvironment,
+      notes: world === null ? notesInMemory : notesIn(world.folder, carryOut),
+      filesIn: world === null ? null : filesOf(world),
+      isApart: false,
+      events: [],
+    };
+    for (const watcher of [watchMail, watchFiles, watchSqlite, watchPostgres]) watcher.begin(of);
   }
 
   private post(message: FromApp): void {
@@ -76,6 +159,10 @@ class WatchedApp {
 
   take(message: ToApp): void {
     switch (message.kind) {
+      case "go":
+      case "became":
+        this.effects.take(message);
+        return;
       case "answer":
         this.asked.get(message.id)?.(message.answer);
         this.asked.delete(message.id);
@@ -83,6 +170,7 @@ class WatchedApp {
       case "begin":
         this.fields = new AbsentFields(message.events);
         watchAbsent(this.fields);
+        if (this.world?.folder !== message.world.folder) this.openWorld(message.world);
         break;
       case "now":
       case "report":
@@ -145,7 +233,7 @@ class WatchedApp {
 }
 
 const placeAbove = (below: (...args: never[]) => unknown): Place | null =>
-  currentCaller<null>()?.place ?? placeHere(below);
+  currentCaller<WatchedProcess>()?.place ?? placeHere(below);
 
 function addressOf(input: Parameters<typeof fetch>[0]): URL | null {
   const text = input instanceof Request ? input.url : String(input);

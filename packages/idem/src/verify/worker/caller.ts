@@ -30,8 +30,16 @@ export interface StepAtWork {
 
 const callers = new AsyncLocalStorage<Caller<unknown>>();
 
-/** In a thread everybody is given a life, in a process of an app nobody is. */
-export const currentCaller = <L = Life>(): Caller<L> | null => (callers.getStore() as Caller<L> | undefined) ?? null;
+/** Whoever nobody is given for. */
+let standing: Caller<unknown> | null = null;
+
+/** In a process of an app all code is this process's; in a thread it is of the life that its async context says. */
+export const standFor = (caller: Caller<unknown>): void => {
+  standing = caller;
+};
+
+export const currentCaller = <L = Life>(): Caller<L> | null =>
+  ((callers.getStore() ?? standing) as Caller<L> | undefined) ?? null;
 
 export const asCaller = <T>(caller: Caller<unknown>, body: () => T): T => callers.run(caller, body);
 
@@ -44,8 +52,8 @@ export const asMachine = <T>(body: () => T): T => callers.exit(() => unwatched.r
 
 /** Remembers where the user's code asked for an effect, for what is done further down. */
 export function fromHere<T>(body: () => T): T {
-  const caller = currentCaller();
-  if (caller === null || caller.place !== undefined) return body();
+  const caller = callers.getStore();
+  if (caller === undefined || caller.place !== undefined) return body();
   return callers.run({ ...caller, place: placeHere(fromHere) }, body);
 }
 

@@ -5,8 +5,10 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
 import { currentCaller, fromHere } from "./caller.ts";
-import { Overlay, type RealFiles, type Writer } from "./overlay.ts";
-import type { Effected, Outside } from "./watcher.ts";
+import type { WatchedProcess } from "./life.ts";
+import { type Notes, notesInMemory } from "./notes.ts";
+import { type FileNote, Overlay, type RealFiles, type Writer } from "./overlay.ts";
+import type { Effected, Outside, WorldOfWatcher } from "./watcher.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a function of some package's, replaced without knowing what it takes
 export type Anything = (...args: any[]) => any;
@@ -14,19 +16,27 @@ export type Args = readonly unknown[];
 
 export const real: RealFiles = { ...fs };
 let count = 0;
-const newOverlay = (): Overlay =>
-  new Overlay(real, join(tmpdir(), `idem-verify-${process.pid}-${threadId}-${count++}`), tmpdir(), process.cwd());
-export let overlay = newOverlay();
+/** A folder that nobody has yet. */
+const ofThread = (): { readonly root: string; readonly home: string } => ({
+  root: join(tmpdir(), `idem-verify-${process.pid}-${threadId}-${count++}`),
+  home: process.cwd(),
+});
+const newOverlay = ({ root, home }: ReturnType<typeof ofThread>, notes: Notes<FileNote>): Overlay =>
+  new Overlay(real, root, tmpdir(), home, notes);
+export let overlay = newOverlay(ofThread(), notesInMemory("files"));
 export let outside: Outside;
+let isNobodys: (path: string) => boolean = () => false;
 
-export function openFiles(of: Outside): void {
+/** `areNobodys`: files that are looked at by nobody. */
+export function openFiles(of: Outside, areNobodys: (path: string) => boolean): void {
   outside = of;
+  isNobodys = areNobodys;
 }
 
-/** Another world's, which holds nothing yet. */
-export function beginFiles(): Overlay {
-  overlay.close();
-  overlay = newOverlay();
+/** Another world's. What the last one held is gone, unless it is an app's: that is the command's to end. */
+export function beginFiles({ filesIn, notes }: Pick<WorldOfWatcher, "filesIn" | "notes">): Overlay {
+  if (filesIn === null) overlay.close();
+  overlay = newOverlay(filesIn ?? ofThread(), notes("files"));
   return overlay;
 }
 
@@ -36,8 +46,9 @@ export function pathOf(value: unknown): string | null {
   return Buffer.isBuffer(value) ? resolve(value.toString()) : null;
 }
 
+/** Of an app only what is done in a call is watched; but whoever comes by what the world wrote finds that. */
 export const isOfWorld = (path: string | null): path is string =>
-  path !== null && outside.isWatched() && !overlay.isInside(path);
+  path !== null && !overlay.isInside(path) && !isNobodys(path) && (outside.isWatched() || overlay.holds(path));
 
 export const failed = (code: string, what: string, title: string): Error =>
   Object.assign(new Error(`${code}: ${what}, ${title}`), { code, syscall: title.split(" ")[0] });
@@ -77,7 +88,7 @@ const about = (title: string) => ({ watcher: "files", title, key: null });
 
 /** While modules are loaded nothing is an effect; what is written then is kept, and said. */
 function isLoading(title: string): boolean {
-  if (currentCaller()?.life.isLoading !== true) return false;
+  if (currentCaller<WatchedProcess>()?.life.isLoading !== true) return false;
   outside.unproven(`${title} was asked for while the module was being loaded`);
   return true;
 }
@@ -102,7 +113,7 @@ export function changeSoon(change: Change): Promise<unknown> {
 }
 
 export function quietNow(carry: (args: Args, path: string) => unknown, args: Args, path: string): unknown {
-  if (currentCaller()?.life.isDead === true) throw failed("EIO", "i/o error", path);
+  if (currentCaller<WatchedProcess>()?.life.isDead === true) throw failed("EIO", "i/o error", path);
   return carryOut(() => carry(args, path));
 }
 

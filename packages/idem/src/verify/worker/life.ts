@@ -11,6 +11,19 @@ import type { WorldClock } from "./world-clock.ts";
 
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
+/** A process, as those know it who watch what its code does: a life of a thread's world, or the process itself that an app runs in. */
+export interface WatchedProcess {
+  readonly isDead: boolean;
+  /** Its modules are being loaded: what it does then is no part of the world. */
+  readonly isLoading: boolean;
+  /** The world's time. */
+  now(): number;
+  /** Comes back at once while it lives, later while it is frozen, never once it is dead. */
+  pass(): void | Promise<void>;
+  /** What it asked for waits for a lock that another process may hold. */
+  waitsForLock(): void;
+}
+
 export interface LifeOptions {
   /** Its world. */
   readonly home: World;
@@ -25,10 +38,9 @@ export interface LifeOptions {
   readonly fetch: (life: Life, request: Parameters<Platform["fetch"]>[0]) => ReturnType<Platform["fetch"]>;
 }
 
-export class Life {
+export class Life implements WatchedProcess {
   isDead = false;
   isFrozen = false;
-  /** Its modules are being loaded: what it does then is no part of the world. */
   isLoading = true;
   readonly index: number;
   readonly clients: TakenClient[] = [];
@@ -67,7 +79,15 @@ export class Life {
     }
   }
 
-  /** Comes back at once while it lives, later while it is frozen, never once it is dead. */
+  now(): number {
+    return this.options.clock.wallMs();
+  }
+
+  /** One that stands still in a transaction holds its locks: only when it goes on does anybody. */
+  waitsForLock(): void {
+    for (const other of this.options.home.lives) if (other.isFrozen && !other.isDead) other.thaw();
+  }
+
   pass(): void | Promise<void> {
     if (this.isDead) return never();
     if (!this.isFrozen) return;

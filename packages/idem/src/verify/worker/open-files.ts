@@ -46,9 +46,22 @@ export function changeOfOpen(name: string, args: Args): Change | null {
   return writeTo(fd, () => (Reflect.get(real, `${name}Sync`) as Anything)(fd, ...args.slice(1)));
 }
 
+/** Of an app: what it opened for writing before its first call, as logs are. Nobody can say what is in them twice. */
+const before = new Map<number, string>();
+
+function noteBefore(fd: number, path: string | null): void {
+  if (outside.assume !== undefined && path !== null && !outside.isWatched()) before.set(fd, path);
+}
+
 /** A number that nobody opened here for writing. */
-export const isStray = (value: unknown): value is number =>
-  typeof value === "number" && outside.isWatched() && !opened.has(value);
+export function isStray(value: unknown): value is number {
+  if (typeof value !== "number" || !outside.isWatched() || opened.has(value)) return false;
+  if (outside.assume === undefined) return true;
+  const path = before.get(value);
+  if (path !== undefined)
+    outside.assume(`what is written to ${overlay.nameOf(path)} is not compared: it was open before the first call`);
+  return false;
+}
 
 const printed: Readonly<Record<number, "stdout" | "stderr">> = { 1: "stdout", 2: "stderr" };
 
@@ -117,46 +130,61 @@ export function replaceOpen(): void {
     const path = pathOf(args[0]);
     return isOfWorld(path) && opensForWriting(args[1]) ? path : null;
   };
-  replace(fs, "openSync", (before) => (...args) => {
+  const noted = (fd: unknown, args: Args): void => {
+    if (typeof fd === "number" && opensForWriting(args[1])) noteBefore(fd, pathOf(args[0]));
+  };
+  replace(fs, "openSync", (really) => (...args) => {
     const path = written(args);
-    return path === null ? before(...mapped(args)) : openNow(args, path);
+    if (path !== null) return openNow(args, path);
+    const fd: unknown = really(...mapped(args));
+    noted(fd, args);
+    return fd;
   });
-  replace(fs, "open", (before) => (...args) => {
+  replace(fs, "open", (really) => (...args) => {
     const done = callbackOf(args);
     const path = written(args);
-    if (done === null || path === null) return before(...mapped(args));
+    if (done === null) return really(...args);
+    if (path === null) {
+      const heard: Anything = (error, fd) => {
+        noted(fd, args);
+        done(error, fd);
+      };
+      return really(...mapped(args.slice(0, -1)), heard);
+    }
     return calledBack(
       outside.read(() => openNow(args.slice(0, -1), path)),
       done,
     );
   });
-  replace(fs.promises, "open", (before) => async (...args) => {
+  replace(fs.promises, "open", (really) => async (...args) => {
     const path = written(args);
-    if (path === null) return before(...mapped(args));
+    if (path === null) return really(...mapped(args));
     const handle = await outside.read(() => quietNow(() => overlay.writePath(path), args, path) as string);
-    const made = (await before(handle, ...args.slice(1))) as fs.promises.FileHandle;
+    const made = (await really(handle, ...args.slice(1))) as fs.promises.FileHandle;
     opened.set(made.fd, { path, isHandle: true, by: null });
     overlay.wrote(path, nobody);
     return watchedHandle(made);
   });
-  replace(fs, "close", (before) => (fd, ...rest) => {
+  replace(fs, "close", (really) => (fd, ...rest) => {
     opened.delete(fd);
-    return before(fd, ...rest);
+    before.delete(fd);
+    return really(fd, ...rest);
   });
-  replace(fs, "closeSync", (before) => (fd) => {
+  replace(fs, "closeSync", (really) => (fd) => {
     opened.delete(fd);
-    return before(fd);
+    before.delete(fd);
+    return really(fd);
   });
   for (const name of ["write", "writev", "ftruncate"]) {
     const realNow = Reflect.get(real, `${name}Sync`) as Anything;
-    replace(fs, `${name}Sync`, (before) => (...args) => {
+    replace(fs, `${name}Sync`, (really) => (...args) => {
       if (isStray(args[0])) return writeStray(args[0], bytesIn(name, args));
       const file = opened.get(args[0]);
-      if (file === undefined) return before(...args);
+      if (file === undefined) return really(...args);
       if (file.by === null) return changeNow(writeTo(args[0], () => realNow(...args)));
       return quietNow(() => realNow(...args), args, file.path);
     });
-    replace(fs, name, (before) => (...args) => {
+    replace(fs, name, (really) => (...args) => {
       const [fd] = args;
       const file = opened.get(fd);
       const done = callbackOf(args);
@@ -164,7 +192,7 @@ export function replaceOpen(): void {
         const made = outside.read(() => writeStray(fd, bytesIn(name, args.slice(0, -1))));
         return calledBack(made, (error: unknown, value: unknown) => done(error, value, args[1]));
       }
-      if (file === undefined || done === null) return before(...args);
+      if (file === undefined || done === null) return really(...args);
       const own = args.slice(0, -1);
       const run = () => realNow(...own);
       const made =
@@ -175,9 +203,9 @@ export function replaceOpen(): void {
   replace(
     fs,
     "createWriteStream",
-    (before) =>
+    (really) =>
       (...args) =>
-        fromHere(() => before(...args)),
+        fromHere(() => really(...args)),
   );
 }
 

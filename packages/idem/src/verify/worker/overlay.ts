@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type fs from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { Json, Thing } from "../thing.ts";
+import type { Notes } from "./notes.ts";
 
 /** The machine's own functions, as they were before they were replaced. */
 export type RealFiles = typeof fs;
@@ -14,6 +15,11 @@ export interface Writer {
   readonly effect: number;
 }
 
+/** What its folder does not tell of itself. */
+export type FileNote =
+  | { readonly kind: "wrote" | "removed"; readonly path: string; readonly by: Writer }
+  | { readonly kind: "scratch"; readonly path: string };
+
 /** Larger ones are compared by their hash. */
 const textBytesMax = 256 * 1024;
 
@@ -22,7 +28,7 @@ const unfinished = /\.(tmp|temp|partial|part|lock)(\.|-|$)|~$/i;
 const drawn = /[0-9a-f]{8}|\d{6}|[A-Za-z0-9_-]{20}/i;
 
 export class Overlay {
-  private isThere = false;
+  private isThere: boolean;
   private readonly gone = new Set<string>();
   private readonly written = new Map<string, Writer>();
   private readonly scratch: string[] = [];
@@ -33,7 +39,33 @@ export class Overlay {
     readonly root: string,
     private readonly temporary: string,
     private readonly home: string,
-  ) {}
+    private readonly notes: Notes<FileNote>,
+  ) {
+    this.isThere = real.existsSync(root);
+    for (const note of notes.all()) this.apply(note);
+  }
+
+  private note(note: FileNote): void {
+    this.apply(note);
+    this.notes.add(note);
+  }
+
+  private apply(note: FileNote): void {
+    const { path } = note;
+    if (note.kind === "scratch") this.scratch.push(path + sep);
+    else if (note.kind === "wrote") this.written.set(path, note.by);
+    else {
+      this.gone.add(path);
+      for (const each of this.written.keys())
+        if (each === path || each.startsWith(path + sep)) this.written.set(each, note.by);
+      if (!this.written.has(path)) this.written.set(path, note.by);
+    }
+  }
+
+  /** Whether the world has something else there than the machine. */
+  holds(path: string): boolean {
+    return this.isThere && (this.isGone(path) || this.hasOver(path));
+  }
 
   isInside(path: string): boolean {
     return path === this.root || path.startsWith(this.root + sep);
@@ -62,8 +94,7 @@ export class Overlay {
 
   /** Where to read it. */
   readPath(path: string): string {
-    if (!this.isThere) return path;
-    return this.hasOver(path) || this.isGone(path) ? this.over(path) : path;
+    return this.holds(path) ? this.over(path) : path;
   }
 
   exists(path: string): boolean {
@@ -113,18 +144,15 @@ export class Overlay {
       for (const name of this.real.readdirSync(at)) this.wrote(join(path, name), by);
       return;
     }
-    this.written.set(path, by);
+    this.note({ kind: "wrote", path, by });
   }
 
   removed(path: string, by: Writer): void {
-    this.gone.add(path);
-    for (const each of this.written.keys())
-      if (each === path || each.startsWith(path + sep)) this.written.set(each, by);
-    if (!this.written.has(path)) this.written.set(path, by);
+    this.note({ kind: "removed", path, by });
   }
 
   isScratchFolder(path: string): void {
-    this.scratch.push(path + sep);
+    this.note({ kind: "scratch", path });
   }
 
   /** As people call it: from where the command was started. */

@@ -7,7 +7,7 @@ import { replaceChanges } from "./file-changes.ts";
 import { beginFiles, carryOut, openFiles, real } from "./file-effects.ts";
 import { replaceReads } from "./file-reads.ts";
 import { closeLeft, replaceOpen } from "./open-files.ts";
-import type { Watcher } from "./watcher.ts";
+import type { Outside, Watcher } from "./watcher.ts";
 
 /** What commands that were killed left behind. */
 function sweep(): void {
@@ -23,23 +23,30 @@ function sweep(): void {
   }
 }
 
+/** `areNobodys`: files that are looked at by nobody. */
+export function replaceFiles(outside: Outside, areNobodys: (path: string) => boolean): void {
+  openFiles(outside, areNobodys);
+  replaceChanges();
+  replaceReads();
+  replaceOpen();
+  syncBuiltinESMExports();
+}
+
 export const watchFiles: Watcher = {
   name: "files",
   open(outside) {
-    openFiles(outside);
     sweep();
-    replaceChanges();
-    replaceReads();
-    replaceOpen();
-    syncBuiltinESMExports();
+    replaceFiles(outside, () => false);
   },
-  begin() {
+  begin(world) {
     closeLeft();
-    const mine = beginFiles();
+    const mine = beginFiles(world);
     return {
       things: () => {
-        const things = carryOut(() => mine.things());
-        mine.close();
+        // Others wrote it.
+        const all = world.isApart ? beginFiles(world) : mine;
+        const things = carryOut(() => all.things());
+        all.close();
         return things;
       },
       madeIds: [],

@@ -7,8 +7,9 @@ import { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { Json, Thing } from "../thing.ts";
 import { currentCaller } from "./caller.ts";
-import type { Life } from "./life.ts";
+import type { WatchedProcess } from "./life.ts";
 import { nameAt } from "./model-names.ts";
+import { type Notes, notesInMemory } from "./notes.ts";
 import { type HandedMail, SmtpSession, type SmtpTurn } from "./smtp-session.ts";
 import { fromMethod, type WatchedPackage } from "./watch-packages.ts";
 import type { Outside, Watcher } from "./watcher.ts";
@@ -19,7 +20,7 @@ interface Kept extends HandedMail {
   readonly effect: number;
 }
 
-let kept: Kept[] = [];
+let kept: Notes<Kept> = notesInMemory("mail");
 
 // Submission, relay, over TLS, and what people's catch-alls for mail listen on.
 const mailPorts = new Set([25, 465, 587, 1025, 2465, 2525, 2587]);
@@ -107,8 +108,8 @@ class MailSocket extends Duplex {
     const here = kept;
     const title = `mail to ${mail.to.join(", ")} by ${host}`;
     const became = await this.outside.effect({ watcher: "mail", title, key: null }, ({ fn, effect }) => {
-      here.push({ ...mail, host, fn, effect });
-      return { value: `250 2.0.0 Ok: queued as ${here.length}`, isRepeat: false };
+      here.add({ ...mail, host, fn, effect });
+      return { value: `250 2.0.0 Ok: queued as ${effect}`, isRepeat: false };
     });
     end();
     if (became.kind === "happened") this.say([became.value]);
@@ -168,10 +169,10 @@ export function readMail(text: string): { readonly [name: string]: Json } {
 }
 
 /** Who asked for a mail, by its Message-ID: a connection that stands hands it over in the context of whoever had it before. */
-const askers = new WeakMap<Life, Map<string, AsyncResource>>();
+const askers = new WeakMap<WatchedProcess, Map<string, AsyncResource>>();
 
 function ofAsker({ text }: HandedMail, hand: () => void): void {
-  const life = currentCaller()?.life;
+  const life = currentCaller<WatchedProcess>()?.life;
   const id = /^message-id:\s*(\S+)/im.exec(text)?.[1];
   const asker = life === undefined || id === undefined ? undefined : askers.get(life)?.get(id);
   if (asker === undefined) hand();
@@ -179,7 +180,7 @@ function ofAsker({ text }: HandedMail, hand: () => void): void {
 }
 
 function noteAsker(id: string): void {
-  const life = currentCaller()?.life;
+  const life = currentCaller<WatchedProcess>()?.life;
   if (life === undefined) return;
   const known = askers.get(life) ?? new Map<string, AsyncResource>();
   askers.set(life, known.set(id, new AsyncResource("Mail")));
@@ -235,10 +236,10 @@ export const watchMail: Watcher = {
     connects(tls, "connect", true);
     syncBuiltinESMExports();
   },
-  begin() {
-    const mine: Kept[] = [];
+  begin({ notes }) {
+    const mine = notes<Kept>("mail");
     kept = mine;
-    return { things: () => mine.flatMap(thingsOf), madeIds: [] };
+    return { things: () => mine.all().flatMap(thingsOf), madeIds: [] };
   },
 };
 

@@ -1,13 +1,17 @@
 // How a kind of effect is watched. A watcher replaces, once for the thread and before any module of the user's, what leads outside; from then on it asks the
 // world whether an effect happens, carries it out on a model in memory, and shows what that holds at the world's end.
 //
-// To add one: a file `watch-<kind>.ts` that exports a Watcher, and its place in the list of `thread.ts`.
+// Of an app the two halves are apart: what is replaced is in the app's process (`open`, and a world that it notes things in), what is held in the command
+// (a world that reads those notes).
+//
+// To add one: a file `watch-<kind>.ts` that exports a Watcher, and its place in the lists of `thread.ts`, `app/watch-app.ts` and `app/app-outside.ts`.
 
 import type { Store } from "../../store/store.ts";
 import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
 import type { AbsentField, Json, Thing } from "../thing.ts";
 import type { Life } from "./life.ts";
-import type { DatabasesScript } from "./sql/database-script.ts";
+import type { NotesOf } from "./notes.ts";
+import type { DatabaseScript, DatabasesScript } from "./sql/database-script.ts";
 import type { Fixture } from "./world-script.ts";
 
 /** What is about to happen outside. */
@@ -61,6 +65,8 @@ export interface Outside {
   readNow<T>(body: () => T, title: string): T;
   /** Something was reached for that nobody watches: the verdict is UNPROVEN, by this name. */
   unproven(what: string): void;
+  /** Something is taken for granted that nobody watches: said, and not counted. Absent where nothing is. */
+  assume?(what: string): void;
   /** Whether the code that runs is of a world; the command's own is not watched. */
   isWatched(): boolean;
   /** Something is under way that the world has to wait for; call what it gives when it is over. */
@@ -88,6 +94,12 @@ export interface WatchedWorld {
   recorded?(): readonly Fixture[];
   /** What was read of answers in vain. */
   absent?(): readonly AbsentField[];
+  /** The databases as another process finds them, that this world is played in. */
+  forProcess?(): readonly DatabaseScript[];
+  /** The clock has moved, and code is about to run. */
+  moved?(): Promise<void>;
+  /** Whether somebody waits for a lock there. */
+  isLocked?(): Promise<boolean>;
 }
 
 export interface WorldOfWatcher {
@@ -99,6 +111,14 @@ export interface WorldOfWatcher {
   readonly recordFrom: readonly string[];
   /** Absent where modules are only looked at, and nobody said which there are. */
   readonly databases?: DatabasesScript;
+  /** Variables of the program's environment. */
+  readonly setEnvironment: (values: Readonly<Record<string, string>>) => void;
+  /** What is noted of it. */
+  readonly notes: NotesOf;
+  /** Of an app: the folder that takes what it writes, and outlives its processes. Null for one that the thread makes itself. */
+  readonly filesIn: { readonly root: string; readonly home: string } | null;
+  /** The processes of this world are others than the one that looks at it. */
+  readonly isApart: boolean;
   /** The data of what is delivered to the world. */
   readonly events: readonly Json[];
 }

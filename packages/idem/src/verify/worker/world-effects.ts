@@ -73,9 +73,27 @@ export class WorldEffects<L extends Living = Life> {
     about: AskedEffect,
     apply: (by: Applied) => Promise<Carried<T>>,
   ): Promise<Effected<T>> {
-    const { simulation } = this.options;
     const { call, recorded } = await this.leave(caller, about);
     if (recorded !== undefined) return { kind: "happened", value: recorded.value as T };
+    return this.carryLater(caller, about, apply, call);
+  }
+
+  /** The same for a process that stands still until it is answered: while it does, nobody else of it can go on, and nothing comes between. */
+  effectStill<T>(
+    caller: Caller<L>,
+    about: AskedEffect,
+    apply: (by: Applied) => Promise<Carried<T>>,
+  ): Promise<Effected<T>> {
+    return this.carryLater(caller, about, apply, this.options.simulation.callOf(caller, about));
+  }
+
+  private async carryLater<T>(
+    caller: Caller<L>,
+    about: AskedEffect,
+    apply: (by: Applied) => Promise<Carried<T>>,
+    call: ChangedCall | null,
+  ): Promise<Effected<T>> {
+    const { simulation } = this.options;
     const begun = this.begin(caller, about);
     if ("became" in begun) {
       await caller.life.pass();

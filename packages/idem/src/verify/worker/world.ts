@@ -1,5 +1,6 @@
 // One world: a store, a clock, processes and an outside, played to its end under one schedule.
 import { relayMark } from "../../model/relay-mark.ts";
+import { setEnvironment } from "../../platform/node-thread.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import { type TakenClient, takeClients } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
@@ -12,6 +13,7 @@ import { playCourse } from "./course.ts";
 import { forgetGlobals } from "./forget-globals.ts";
 import { Life } from "./life.ts";
 import { loadModules } from "./load-modules.ts";
+import { notesInMemory } from "./notes.ts";
 import { failedRuns, parkedEffects, runsOf, sentEvents } from "./read-world.ts";
 import { realMonoMs } from "./real.ts";
 import { Settling } from "./settling.ts";
@@ -100,6 +102,10 @@ export class World {
         given: (request) => fixtureFor(options.fixtures, request),
         recordFrom: options.recordFrom ?? [],
         ...(options.databases === undefined ? {} : { databases: options.databases }),
+        setEnvironment,
+        notes: notesInMemory,
+        filesIn: null,
+        isApart: false,
         events: [options.event.data, options.twin?.data ?? null, ...Object.values(options.changed)],
       }),
     );

@@ -1,6 +1,7 @@
 // Rows as things: what a database holds at a world's end, compared with what stood there before. A row is a thing, a table its collection. Pure.
 import type { Json, Thing } from "../../thing.ts";
 import { type Caller, stepOf } from "../caller.ts";
+import type { Notes } from "../notes.ts";
 
 export type Row = { readonly [column: string]: Json };
 
@@ -23,11 +24,16 @@ export interface TableChange {
 
 /** A statement that wrote. */
 export interface Write {
+  readonly database: string;
   /** Null where its text does not tell. */
   readonly table: string | null;
   readonly fn: string | null;
   readonly effect: number;
 }
+
+/** Tables of a database that the code wrote to. */
+export const writtenTables = (writes: Notes<Write>, database: string): Set<string> =>
+  new Set(writes.all().flatMap((each) => (each.database !== database || each.table === null ? [] : [each.table])));
 
 /** What the toolkit notes in the user's database to do things once; what came of it is compared instead. */
 const ownTables =
@@ -67,6 +73,7 @@ export function rowThings(
   events: readonly Json[],
 ): Thing[] {
   const own = changes.filter(({ table }) => !isOwnTable(table.name));
+  const written = writes.filter(({ database }) => database === destination);
   const given = idsIn(events as Json);
   const made = new Set<Json>();
   for (const { table, added } of own) {
@@ -78,7 +85,7 @@ export function rowThings(
     }
   }
   return own.flatMap(({ table, added, removed }) => {
-    const by = writes.findLast((write) => write.table === table.name) ?? writes.at(-1);
+    const by = written.findLast((write) => write.table === table.name) ?? written.at(-1);
     const thing = (
       path: readonly string[],
       isAddressed: boolean,

@@ -8,11 +8,12 @@ import type { Json, Thing } from "../../thing.ts";
 import { asMachine, currentCaller, fromHere } from "../caller.ts";
 import { WayOutShut } from "../deny-ways-out.ts";
 import { carryOut, real } from "../file-effects.ts";
-import type { Life } from "../life.ts";
-import type { Effected, Outside } from "../watcher.ts";
+import type { WatchedProcess } from "../life.ts";
+import { type Notes, notesInMemory } from "../notes.ts";
+import type { Effected, Outside, WorldOfWatcher } from "../watcher.ts";
 import { copySqlite } from "./copy-sqlite.ts";
 import type { DatabasesScript, SqliteScript } from "./database-script.ts";
-import { isHousekeeping, parkedSql, rowThings, type Write, waitingSql } from "./row-things.ts";
+import { isHousekeeping, parkedSql, rowThings, type Write, waitingSql, writtenTables } from "./row-things.ts";
 import { readStatement, type StatementText } from "./sql-text.ts";
 import { changesBetween, type OpenSqlite, readRows, type SqliteRows } from "./sqlite-rows.ts";
 
@@ -25,7 +26,7 @@ export type Fail = (code: "SQLITE_IOERR" | "SQLITE_BUSY" | "SQLITE_FULL", messag
 export interface Connection {
   /** Of its transaction: something besides the toolkit's rounds was written in it. */
   isWritten?: boolean;
-  readonly life: Life | null;
+  readonly life: WatchedProcess | null;
   readonly file: WorldFile;
   readonly fail: Fail;
   readonly close: () => void;
@@ -36,7 +37,6 @@ interface WorldFile {
   readonly path: string;
   readonly image: string | null;
   readonly world: SqliteWorld;
-  readonly writes: Write[];
 }
 
 /** What an image held, read once. */
@@ -57,6 +57,7 @@ export class SqliteWorld {
     /** Undefined: modules are only looked at, and nobody said yet which databases there are. */
     private readonly script: DatabasesScript | undefined,
     private readonly events: readonly Json[],
+    readonly writes: Notes<Write> = notesInMemory("writes"),
   ) {}
 
   /** Where its copies stand. */
@@ -79,7 +80,7 @@ export class SqliteWorld {
       real.mkdirSync(folder, { recursive: true });
       copySqlite(real, found.image, at);
     });
-    const file = { name: found.name, path: at, image: isImage ? null : found.image, world: this, writes: [] };
+    const file = { name: found.name, path: at, image: isImage ? null : found.image, world: this };
     this.files.set(path, file);
     return file;
   }
@@ -89,6 +90,13 @@ export class SqliteWorld {
     if (this.script === undefined) return { kind: "sqlite", file, name: file, image: file };
     const found = this.script.databases.find((each) => each.kind === "sqlite" && each.file === file);
     return found?.kind === "sqlite" ? found : null;
+  }
+
+  /** Of every file of the program's, a copy for a process that is about to start. */
+  forProcess(): SqliteScript[] {
+    return (this.script?.databases ?? []).flatMap((each) =>
+      each.kind === "sqlite" ? [{ ...each, image: this.fileOf(each.file)!.path }] : [],
+    );
   }
 
   /** Processes that are gone hold no locks. */
@@ -102,18 +110,18 @@ export class SqliteWorld {
 
   things(): Thing[] {
     this.closeDead(true);
-    return [...this.files.values()].flatMap(({ name, path, image, writes }) => {
+    return [...this.files.values()].flatMap(({ name, path, image }) => {
       if (image === null) return [];
       const before = this.rowsOfImage(image);
       const after = carry(() => rowsIn(path));
-      return rowThings(name, changesBetween(before, after), writes, this.events);
+      return rowThings(name, changesBetween(before, after), this.writes.all(), this.events);
     });
   }
 
   /** Asked of what the code wrote to. */
   private askWritten(sqlOf: (table: string) => string | null): Record<string, unknown>[] {
-    return [...this.files.values()].flatMap(({ path, image, writes }) => {
-      const tables = new Set(writes.flatMap(({ table }) => (table === null ? [] : [table])));
+    return [...this.files.values()].flatMap(({ name, path, image }) => {
+      const tables = writtenTables(this.writes, name);
       const asked = [...tables].flatMap((table) => sqlOf(table) ?? []);
       return image === null || asked.length === 0 ? [] : carry(() => rowsBy(path, asked));
     });
@@ -158,9 +166,9 @@ function withFile<T>(path: string, body: (db: OpenSqlite) => T): T {
 
 export let world = new SqliteWorld(undefined, []);
 
-export function beginSqlite(script: DatabasesScript | undefined, events: readonly Json[]): SqliteWorld {
+export function beginSqlite({ databases, events, notes }: WorldOfWatcher): SqliteWorld {
   world.closeDead(true);
-  world = new SqliteWorld(script, events);
+  world = new SqliteWorld(databases, events, notes("sqlite"));
   return world;
 }
 
@@ -186,7 +194,7 @@ export function openHere(outside: Outside, address: unknown): WorldFile | null {
 }
 
 export function connected(file: WorldFile, fail: Fail, close: () => void): Connection {
-  const connection = { life: currentCaller()?.life ?? null, file, fail, close };
+  const connection = { life: currentCaller<WatchedProcess>()?.life ?? null, file, fail, close };
   file.world.connections.add(connection);
   return connection;
 }
@@ -227,7 +235,7 @@ export function act<T>(
     told(
       outside.effectNow({ watcher: "sql", title, key: null }, ({ fn, effect }) => {
         const value = run();
-        if (text.kind !== "commit") file.writes.push({ table: text.table, fn, effect });
+        if (text.kind !== "commit") file.world.writes.add({ database: file.name, table: text.table, fn, effect });
         return { value, isRepeat: false };
       }),
       fail,
@@ -253,12 +261,12 @@ const clockNames = ["date", "time", "datetime", "julianday", "unixepoch", "strft
 
 /** SQL's own words for the time, told by the world's clock. `define` gives a connection a function of any number of arguments. */
 export function giveClock(
-  life: Life | null,
+  life: WatchedProcess | null,
   define: (name: string, run: (...args: unknown[]) => unknown) => void,
   evaluate: (sql: string, args: readonly unknown[]) => unknown,
 ): void {
   if (life === null) return;
-  const now = (): string => new Date(life.options.clock.wallMs()).toISOString().replace("T", " ").replace("Z", "");
+  const now = (): string => new Date(life.now()).toISOString().replace("T", " ").replace("Z", "");
   const ask = (name: string, args: readonly unknown[]): unknown =>
     evaluate(`select ${name}(${args.map(() => "?").join(", ")})`, args);
   for (const name of clockNames) {

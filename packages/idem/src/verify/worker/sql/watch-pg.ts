@@ -2,10 +2,13 @@
 import { AsyncResource } from "node:async_hooks";
 import { currentCaller, fromHere } from "../caller.ts";
 import { WayOutShut } from "../deny-ways-out.ts";
+import type { WatchedProcess } from "../life.ts";
 import type { WatchedPackage } from "../watch-packages.ts";
 import type { Outside } from "../watcher.ts";
+import { perform } from "./perform-statement.ts";
 import { onWorldTime } from "./postgres-clock.ts";
-import { asDriver, isOwnLoading, perform, world } from "./postgres-world.ts";
+import { isOwnLoading } from "./postgres-databases.ts";
+import { asDriver, world } from "./postgres-world.ts";
 
 type Callback = (error: unknown, value?: unknown) => void;
 
@@ -88,7 +91,7 @@ function watchClient(outside: Outside, prototype: Record<string, Method<Client>>
     // A scratch server speaks plainly.
     this.ssl = false;
     if (this.connection !== undefined) this.connection.ssl = false;
-    const life = currentCaller()?.life ?? null;
+    const life = currentCaller<WatchedProcess>()?.life ?? null;
     const over = outside.begin();
     const connecting = asDriver(life, () => connect!.call(this) as Promise<unknown>).finally(over);
     const heard = connecting.then(async (value) => {
@@ -106,7 +109,7 @@ function watchClient(outside: Outside, prototype: Record<string, Method<Client>>
       const text = String(given.text ?? (given as { cursor?: { text?: unknown } }).cursor?.text ?? "");
       if (!/^\s*(select|with|values|table)\b/i.test(text))
         outside.unproven(`a cursor of pg is not watched where it writes: ${text.slice(0, 80)}`);
-      return asDriver(currentCaller()?.life ?? null, () => query!.call(this, config, values, callback));
+      return asDriver(currentCaller<WatchedProcess>()?.life ?? null, () => query!.call(this, config, values, callback));
     }
     const text = typeof given === "string" ? given : String(given?.text ?? "");
     const plain = typeof given === "string" || given === null ? given : { ...given, callback: undefined };
@@ -138,6 +141,6 @@ function watchClient(outside: Outside, prototype: Record<string, Method<Client>>
 
   prototype.end = function (callback) {
     if (!outside.isWatched()) return end!.call(this, callback);
-    return asDriver(currentCaller()?.life ?? null, () => end!.call(this, kept(callback)));
+    return asDriver(currentCaller<WatchedProcess>()?.life ?? null, () => end!.call(this, kept(callback)));
   };
 }

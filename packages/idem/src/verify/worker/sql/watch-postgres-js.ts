@@ -3,8 +3,9 @@ import { asCaller, currentCaller, placeIn } from "../caller.ts";
 import { isOurs } from "../our-folder.ts";
 import type { WatchedPackage } from "../watch-packages.ts";
 import type { Outside } from "../watcher.ts";
+import { perform } from "./perform-statement.ts";
 import { onWorldTime } from "./postgres-clock.ts";
-import { perform, world } from "./postgres-world.ts";
+import { world } from "./postgres-world.ts";
 import { refusedDatabase } from "./watch-pg.ts";
 
 interface Query {

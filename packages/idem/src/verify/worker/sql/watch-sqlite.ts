@@ -10,12 +10,13 @@ export const watchSqlite: Watcher = {
     watchNodeSqlite(outside);
     watchBetterSqlite3(outside);
   },
-  begin({ databases, events }) {
-    const mine = beginSqlite(databases, events);
+  begin(world) {
+    const mine = beginSqlite(world);
     return {
       things: () => mine.things(),
       waiting: () => mine.waiting(),
       parked: () => mine.parked(),
+      forProcess: () => mine.forProcess(),
       madeIds: [],
     };
   },

@@ -7,8 +7,10 @@ import {
   type Call,
   childrenOf,
   descend,
+  enclosingFunction,
   isCall,
   isFunction,
+  isWithin,
   keyName,
   memberName,
   type Node,
@@ -268,8 +270,12 @@ const transactions =
 const guarding =
   /^(sameTransaction|sameTransactionSync|preparedTransaction|withLock|withTransactionLock|findOrCreate\w*)$/;
 
+/** What a transaction has that lets its work happen once: a mark that it happened, or a lock too, behind which a look is still true when it is acted upon. */
+type Guard = "mark" | "lock";
+
 /** Whether what stands here happens once with a mark that it happened: in one transaction with it, behind a lock, or in a body that Idem guards. */
-export function isGuarded(names: Names, node: Node): boolean {
+export function isGuarded(names: Names, node: Node, by: Guard = "lock"): boolean {
+  if (isBetweenMarks(names, node, by)) return true;
   for (const each of ancestors(node)) {
     if (each.type === "TryStatement" && isWithinBlock(node, each.block) && knowsConflict(each.handler)) return true;
     const call = isCall(each) ? each : null;
@@ -278,7 +284,7 @@ export function isGuarded(names: Names, node: Node): boolean {
     const name = memberName(callee) ?? (callee.type === "Identifier" ? callee.name : "");
     if (guarding.test(name) || (name === "process" && /inbox/i.test(writtenName(callee)))) return true;
     if (name === "catch" && isFunction(call.arguments[0]) && saysConflict(call.arguments[0])) return true;
-    if (transactions.test(name) && call.arguments.some((given) => isGuardedBody(names, given))) return true;
+    if (transactions.test(name) && call.arguments.some((given) => isGuardedBody(names, given, by))) return true;
   }
   for (const each of ancestors(node))
     if (each.type === "Property" && keyName(each) === "processInTransaction") return true;
@@ -305,21 +311,58 @@ function saysConflict(node: Node): boolean {
   return false;
 }
 
-function isGuardedBody(names: Names, body: Node): boolean {
-  for (const each of descend(body)) {
-    const text = writtenText(each);
-    if (
-      text !== null &&
-      (/\bfor\s+(no\s+key\s+)?update\b|\bserializable\b|pg_(try_)?advisory/i.test(text) || settlesConflict.test(text))
-    )
-      return true;
-    if (each.type === "Property" && /^(isolationLevel|lock)$/.test(keyName(each) ?? "")) return true;
-    if (!isCall(each)) continue;
-    const name = memberName(bare(each.callee)) ?? "";
-    if (/^(forUpdate|setLock|transition|findOrCreate)$/.test(name)) return true;
-    const statement = readStatement(names, each);
-    if (statement?.act === "upsert") return true;
-    if (statement?.act === "insert" && isMark(names, statement)) return true;
+function isGuardedBody(names: Names, body: Node, by: Guard): boolean {
+  for (const each of descend(body)) if (isMarking(names, each) || (by === "lock" && isLocking(each))) return true;
+  return false;
+}
+
+/** `query("begin")` … `query("commit")`, written out in one function: what stands between them is one transaction. */
+function isBetweenMarks(names: Names, node: Node, by: Guard): boolean {
+  const fn = enclosingFunction(node);
+  const said = fn === null ? [] : [...descend(fn.body)].filter((each) => isCall(each));
+  const wordOf = (call: Node): string => {
+    const first = isCall(call) ? argumentsOf(call)[0] : undefined;
+    const text = first === undefined ? null : sqlText(names, first);
+    return /^\s*(begin|start\s+transaction|commit)\b/i.exec(text ?? "")?.[1]?.toLowerCase() ?? "";
+  };
+  const begin = said.findLast((each) => each.range[1] < node.range[0] && /^(begin|start)/.test(wordOf(each)));
+  const commit = said.find((each) => each.range[0] > node.range[1] && wordOf(each) === "commit");
+  if (begin === undefined || commit === undefined) return false;
+  return said.some(
+    (each) =>
+      each.range[0] > begin.range[1] &&
+      each.range[1] < commit.range[0] &&
+      (isMarking(names, each) || (by === "lock" && [...descend(each)].some(isLocking))),
+  );
+}
+
+function isMarking(names: Names, node: Node): boolean {
+  if (settlesConflict.test(writtenText(node) ?? "")) return true;
+  if (!isCall(node)) return false;
+  const callee = bare(node.callee);
+  const name = memberName(callee) ?? (callee.type === "Identifier" ? callee.name : "");
+  if (/^(transition(Sync)?|findOrCreate\w*)$/.test(name)) return true;
+  const statement = readStatement(names, node);
+  return statement?.act === "upsert" || (statement?.act === "insert" && isMark(names, statement));
+}
+
+function isLocking(node: Node): boolean {
+  if (/\bfor\s+(no\s+key\s+)?update\b|\bserializable\b|pg_(try_)?advisory/i.test(writtenText(node) ?? "")) return true;
+  if (node.type === "Property") return /^(isolationLevel|lock)$/.test(keyName(node) ?? "");
+  return isCall(node) && /^(forUpdate|setLock)$/.test(memberName(bare(node.callee)) ?? "");
+}
+
+/** One writer at a time, from the first look to the commit: two that look at once cannot both write. */
+const sqlite = /^(better-sqlite3|node:sqlite|bun:sqlite|libsql)$/;
+
+/** Whether both stand in one transaction of SQLite. */
+export function areInOneOfSqlite(names: Names, one: Node, other: Node): boolean {
+  for (const each of ancestors(one)) {
+    if (!isCall(each) || !isWithin(other, each)) continue;
+    const callee = bare(each.callee);
+    if (!/^transaction(Sync)?$/.test(memberName(callee) ?? "") || callee.type !== "MemberExpression") continue;
+    const { module } = names.sourceOf(callee.object);
+    if (module !== null && sqlite.test(module)) return true;
   }
   return false;
 }

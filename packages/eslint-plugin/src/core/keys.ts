@@ -30,6 +30,7 @@ const stepKeys = new Set(["key", "headers", "fields"]);
 
 export function keyOfCall(names: Names, durable: Durable, effect: Effect): KeyState {
   if (!isCall(effect.node)) return { state: "unkeyed" };
+  if (effect.kind === "event") return keyOfEvents(eventsOf(names, effect.node));
   const way = effect.provider?.key ?? null;
   const search = new KeySearch(names, durable, way?.name ?? null);
   const given = argumentsOf(effect.node);
@@ -42,6 +43,15 @@ export function keyOfCall(names: Names, durable: Durable, effect: Effect): KeySt
   const isHidden = options.some((each) => names.objectOf(each) === null && isReference(names.valueOf(each)));
   const isOpen = way?.in === "options" ? isHidden || (given.length > 1 && search.isOpen) : isHidden || search.isOpen;
   return isOpen ? { state: "unknown" } : { state: "unkeyed" };
+}
+
+/** An event is known again by its id. */
+function keyOfEvents(sent: readonly EventSent[]): KeyState {
+  const [first] = sent;
+  if (first === undefined || sent.some(({ id, isOpen }) => id === null && isOpen)) return { state: "unknown" };
+  return first.id !== null && sent.every(({ id }) => id !== null)
+    ? { state: "keyed", node: first.id }
+    : { state: "unkeyed" };
 }
 
 const isReference = (node: Node): boolean =>

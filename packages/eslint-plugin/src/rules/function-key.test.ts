@@ -28,6 +28,10 @@ tell("function-key", {
       import { webhook } from "idem/webhooks";
       export const receive = webhook({ source: "stripe", provider, idem });
       idem.createFunction({ id: "a" }, { event: "stripe/invoice.paid" }, async () => {});`,
+    "one whose rows are known again by the database": `
+      inngest.createFunction({ id: "a" }, { event: "b/c" }, async ({ event, step }) => {
+        await step.run("write", () => db.prepare("insert or ignore into invoices (placement) values (?)").run(event.data.placementId));
+      });`,
     "one puller, to which all events are the same": `inngest.createFunction({ id: "pull", singleton: { mode: "skip" } }, [{ event: "crm/pull" }, { cron: "* * * * *" }], async ({ step }) => step.run("pull", () => pull()));`,
     "options and triggers that are not written here": `
       inngest.createFunction({ id: "a", ...shared }, { event: "b/c" }, async () => {});
@@ -36,6 +40,13 @@ tell("function-key", {
     "a key that names the owner, of an event that is about the owner": `inngest.createFunction({ id: "a", idempotency: "event.data.userId" }, { event: "user/upgraded" }, async ({ event }) => event.data.planId);`,
   },
   wrong: {
+    "a function that writes rows, of which one is not known again": {
+      code: `inngest.createFunction({ id: "a" }, { event: "b/c" }, async ({ event, step }) => {
+        await step.run("write", () => db.prepare("insert or ignore into invoices (placement) values (?)").run(event.data.placementId));
+        await step.run("note", () => db.prepare("insert into notes (placement) values (?)").run(event.data.placementId));
+      });`,
+      ids: ["missing"],
+    },
     "a function without a key": {
       code: `inngest.createFunction({ id: "draft-invoice" }, { event: "bullhorn/placement.event" }, async ({ event, step }) => {
         await step.run("draft", () => event.data.placementId + event.data.clientId);

@@ -1,7 +1,7 @@
 import type { DurableFunction } from "../core/durable.ts";
 import type { File } from "../core/file.ts";
 import { eventsOf, fieldsOfKey, functionKeyOf } from "../core/keys.ts";
-import { type Node, propertyOf, textOf } from "../core/syntax.ts";
+import { isWithin, type Node, propertyOf, textOf } from "../core/syntax.ts";
 import { fieldsNamed, fieldsRead, isOwner, thingOf, wordsOfEvents } from "../core/things.ts";
 import { defineRule, type Found, type Suggestion } from "../rule.ts";
 
@@ -77,8 +77,14 @@ function judge(file: File, fn: DurableFunction, known: ReadonlySet<string>): Fou
         (event !== null && (event.startsWith("inngest/") || known.has(event) || known.has(`${event.split("/")[0]}/`))),
     ) ||
     propertyOf(options, "batchEvents") !== null;
-  if (isUnasked || saysWhy(file, fn, node)) return null;
+  if (isUnasked || saysWhy(file, fn, node) || isSettledByRows(file, fn)) return null;
   return { node, id: "missing", data: { fn: named, none }, suggest: suggested(file, fn, node) };
+}
+
+/** All that it leaves are rows which say themselves what happens when they are there: a second run finds them. */
+function isSettledByRows(file: File, { handlers }: DurableFunction): boolean {
+  const effects = file.effects.filter(({ node }) => handlers.some((handler) => isWithin(node, handler)));
+  return effects.length > 0 && effects.every(({ statement }) => statement?.act === "upsert");
 }
 
 const readsEvent = (file: File, { handlers }: DurableFunction): boolean =>

@@ -22,6 +22,13 @@ tell("no-check-then-act", {
       const found = await tx.query("select 1 from invoices where id = $1 for update", [1]);
       if (found.rows.length === 0) await tx.query("insert into invoices (id) values ($1)", [1]);
     });`),
+    "a look and a write in one transaction of SQLite, which has one writer": `
+      import Database from "better-sqlite3";
+      const sqlite = new Database("shop.db");
+      ${fn(`sqlite.transaction(() => {
+        if (sqlite.prepare("select 1 from charges where id = ?").get(1) !== undefined) return;
+        sqlite.prepare("insert into charges (id) values (?)").run(1);
+      })();`)}`,
     "a look in one commit with its step": `idem.createFunction({ id: "a" }, { event: "b/c" }, async ({ step }) => {
       await step.transaction("a", async (tx) => {
         const found = await tx.query("select 1 from invoices");
@@ -34,6 +41,24 @@ tell("no-check-then-act", {
       try { await prisma.user.create({ data: { id: 1 } }); } catch (error) { if (!isUniqueViolation(error)) throw error; }`),
   },
   wrong: {
+    "a look before the transaction of SQLite that writes": {
+      code: `
+        import Database from "better-sqlite3";
+        const sqlite = new Database("shop.db");
+        ${fn(`if (sqlite.prepare("select 1 from charges where id = ?").get(1) !== undefined) return;
+          sqlite.transaction(() => { sqlite.prepare("insert into charges (id) values (?)").run(1); })();`)}`,
+      ids: ["race"],
+    },
+    "a look and a write in one transaction of a server, where two may look at once": {
+      code: `
+        import pg from "pg";
+        const pool = new pg.Pool();
+        ${fn(`await pool.transaction(async (tx) => {
+          const found = await tx.query("select 1 from charges where id = 1");
+          if (found.rows.length === 0) await tx.query("insert into charges (id) values (1)");
+        });`)}`,
+      ids: ["race"],
+    },
     "an insert where a look found nothing": {
       code: fn(`const user = await db.users.findOne({ id: 1 }); if (!user) { await db.users.insert({ id: 1 }); }`),
       ids: ["race"],

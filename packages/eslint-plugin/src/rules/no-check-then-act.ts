@@ -1,4 +1,4 @@
-import { isGuarded } from "../core/database.ts";
+import { areInOneOfSqlite, isGuarded } from "../core/database.ts";
 import { type Effect, type Look, readLook } from "../core/effects.ts";
 import type { File } from "../core/file.ts";
 import { descend, enclosingFunction, exits, type Fn, isWithin, type Node } from "../core/syntax.ts";
@@ -49,7 +49,8 @@ function actedUpon(file: File, look: Look, fn: Fn): Effect | null {
   const made = after.find(
     (effect) => effect.makes && effect.statement?.act !== "increment" && file.keyOf(effect).state === "unkeyed",
   );
-  return made === undefined || isGuarded(file.names, made.node) ? null : made;
+  if (made === undefined || areInOneOfSqlite(file.names, look.node, made.node)) return null;
+  return isGuarded(file.names, made.node) ? null : made;
 }
 
 interface Condition {

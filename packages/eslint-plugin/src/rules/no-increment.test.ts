@@ -17,6 +17,12 @@ tell("no-increment", {
         if (marked.rowCount === 1) await tx.query("update accounts set balance = balance + $1", [event.data.amount]);
       });
       await prisma.$transaction([prisma.processedEvent.create({ data: { eventId: event.id } }), prisma.account.update({ where: { id: 1 }, data: { balance: { increment: 1 } } })]);`),
+    "the same, with begin and commit written out": fn(`
+      const client = await pool.connect();
+      await client.query("begin");
+      const noted = await client.query("insert into charges values ($1) on conflict do nothing", [event.data.id]);
+      if (noted.rowCount > 0) await client.query("update accounts set balance = balance - 10");
+      await client.query("commit");`),
     "an addition that is true only once": fn(
       `await pool.query("update accounts set balance = balance + $1 where id = $2 and last_event <> $3", [1, 2, event.id]);`,
     ),
@@ -56,6 +62,31 @@ tell("no-increment", {
       code: fn(
         `await pool.query("update stock set left_over = left_over - 1, seen = 1 where item = $1 and left_over >= 1", [1]);`,
       ),
+      ids: ["increment"],
+    },
+    "a row that is locked, and marks nothing": {
+      code: fn(`
+        await client.query("begin");
+        const { rows } = await client.query("select balance from accounts where id = $1 for update", [1]);
+        await client.query("update accounts set balance = $1 where id = $2", [rows[0].balance - 10, 1]);
+        await client.query("commit");
+        await db.transaction(async (tx) => { await tx.query("select n from a for update"); await tx.query("update a set n = n + 1"); });`),
+      ids: ["readWrite", "increment"],
+    },
+    "a sum that is given to a statement when it runs": {
+      code: fn(`
+        const { balance } = db.prepare("select balance from accounts where id = 1").get();
+        db.prepare("update accounts set balance = ? where id = 1").run(balance - 10);`),
+      ids: ["readWrite"],
+    },
+    "a mark that stands in another transaction": {
+      code: fn(`
+        await client.query("begin");
+        await client.query("insert into charges values ($1) on conflict do nothing", [event.data.id]);
+        await client.query("commit");
+        await client.query("begin");
+        await client.query("update accounts set balance = balance - 10");
+        await client.query("commit");`),
       ids: ["increment"],
     },
     "a transaction that marks nothing": {

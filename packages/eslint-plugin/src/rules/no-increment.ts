@@ -1,7 +1,7 @@
-import { isGuarded } from "../core/database.ts";
+import { chainOf, isGuarded } from "../core/database.ts";
 import { type Effect, readLook } from "../core/effects.ts";
 import type { File } from "../core/file.ts";
-import { bare, descend, isCall, type Node, textOf } from "../core/syntax.ts";
+import { argumentsOf, bare, descend, isCall, type Node, textOf } from "../core/syntax.ts";
 import { trace } from "../core/trace.ts";
 import { defineRule, type Found } from "../rule.ts";
 
@@ -23,7 +23,7 @@ export const noIncrement = defineRule({
       const out =
         flavor === "inngest" ? "a transaction that also inserts a row with the event's id" : "step.transaction";
       if (effect.statement?.act === "increment") {
-        if (!isGuarded(file.names, effect.node))
+        if (!isGuarded(file.names, effect.node, "mark"))
           yield { node: effect.node, id: "increment", data: { what: effect.what, out } };
       } else if (effect.kind === "file" && effect.makes)
         yield { node: effect.node, id: "append", data: { what: effect.what } };
@@ -31,7 +31,7 @@ export const noIncrement = defineRule({
         !effect.makes &&
         file.keyOf(effect).state === "unkeyed" &&
         isReadBack(file, effect) &&
-        !isGuarded(file.names, effect.node)
+        !isGuarded(file.names, effect.node, "mark")
       )
         yield { node: effect.node, id: "readWrite", data: { what: effect.what } };
     }
@@ -41,8 +41,10 @@ export const noIncrement = defineRule({
 /** A sum, or a list with one more, of something that was read in the same code, written without a version. */
 function isReadBack(file: File, { node }: Effect): boolean {
   if (!isCall(node) || /if-match|etag|version/i.test(file.text(node))) return false;
-  for (const given of node.arguments) {
-    for (const part of descend(file.names.valueOf(given as Node))) {
+  // `prepare("update …").run(balance - 10)`: further along the chain.
+  const links = chainOf(node).flatMap(({ call }) => (call === null ? [] : argumentsOf(call)));
+  for (const given of [...argumentsOf(node), ...links]) {
+    for (const part of descend(file.names.valueOf(given))) {
       if (addends(part).some((each) => isRead(file, each))) return true;
     }
   }

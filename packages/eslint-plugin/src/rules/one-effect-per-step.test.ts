@@ -28,6 +28,9 @@ tell("one-effect-per-step", {
     "a body that is one commit with its step": fn(
       `await step.transaction("a", async (tx) => { await tx.query("insert into a (b) values (1)"); await tx.query("insert into c (d) values (1)"); });`,
     ),
+    "events that are known again by their ids, one after the other": fn(
+      `await step.run("a", async () => { for (const { id } of rows) { await idem.send({ name: "b/d", id, data: {} }); await db.rows.delete({ id }); } });`,
+    ),
     "a loop of retries under one key": fn(
       `await step.run("a", async ({ key }) => { for (let tries = 0; tries < 3; tries++) await stripe.charges.create({}, { idempotencyKey: key }); });`,
     ),

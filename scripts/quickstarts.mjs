@@ -2,6 +2,7 @@
 // with a path is written there, the framework and this package are installed, and an order is placed twice. Needs the network and a
 // minute or two, so it has a command of its own: npm run quickstarts, or one of them: npm run quickstarts -- nextjs
 // Then `idem verify` is given in its folder, with a configuration of at most ten lines: with a mail that has no key, and with one that has.
+// In the folder of Next.js also an app of the official SDK is verified as `next dev` serves it, with its database: a row written blindly, and one the table knows again.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -39,15 +40,54 @@ const sending = (key) => `async (${key === null ? "" : "{ key }"}) => {
 }`;
 const functions = 'functions: { "confirm-order": { event: { name: "order/placed", data: { orderId: 7 } } } },';
 
+/** Of the official SDK, behind a route of Next.js. */
+const servedFiles = (unique, insert) => ({
+  "app/api/inngest/route.ts": `import { serve } from "inngest/next";
+import { confirmOrder, inngest } from "../../../lib/inngest";
+
+export const { GET, POST, PUT } = serve({ client: inngest, functions: [confirmOrder] });
+`,
+  "lib/inngest.ts": `import Database from "better-sqlite3";
+import { Inngest } from "inngest";
+
+export const inngest = new Inngest({ id: "shop" });
+const db = new Database("shop.db");
+db.exec("create table if not exists invoices (id integer primary key, order_id text not null${unique})");
+
+export const confirmOrder = inngest.createFunction(
+  { id: "confirm-order", idempotency: "event.data.orderId", triggers: [{ event: "order/placed" }] },
+  async ({ event, step }) => {
+    await step.run("invoice", () => {
+      db.prepare("${insert}").run(String(event.data.orderId));
+    });
+  },
+);
+`,
+});
+const blindly = "insert into invoices (order_id) values (?)";
+
 const quickstarts = {
   nextjs: {
+    served: {
+      configuration: `export default {
+  databases: [{ file: "./shop.db" }],
+  ${functions}
+};
+`,
+      faulty: servedFiles("", blindly),
+      mended: servedFiles(" unique", `${blindly} on conflict do nothing`),
+      args: ["-u", "http://localhost:3000/api/inngest", "--start", "npx next dev", "--budget", "40s"],
+    },
     verified: { file: "lib/idem.ts", mail: /\(\) => console\.log\(`[^`]*`\)/ },
     configuration: `export default {
   modules: ["app/api/orders/route.ts"],
   ${functions}
 };
 `,
-    install: ["next@16", "react", "react-dom", "typescript@5", "@types/react", "@types/node@20"],
+    install: [
+      ...["next@16", "react", "react-dom", "typescript@5", "@types/react", "@types/node@20"],
+      ...["inngest@4", "better-sqlite3"],
+    ],
     beside: { "app/layout.tsx": layout, "app/page.tsx": "export default () => null;\n" },
     build: ["node_modules/next/dist/bin/next", "build"],
     start: (port) => ["node_modules/next/dist/bin/next", "start", "-p", String(port)],
@@ -138,11 +178,42 @@ function expectSame(what, found, wanted) {
   }
 }
 
-/** A stranger's own project, from its own folder. */
-function verify(folder, { verified, configuration, module }) {
+function configure(folder, configuration) {
   const lines = configuration.trim().split("\n").length;
   if (lines > 10) throw new Error(`${lines} lines of configuration`);
   writeFileSync(join(folder, "idem.verify.ts"), configuration);
+}
+
+function expectVerdict(folder, args, verdict) {
+  const all = [join("node_modules", "idem", "bin", "idem.mjs"), "verify", "--reporter", "json", ...args];
+  const env = { ...process.env, NEXT_TELEMETRY_DISABLED: "1" };
+  const { stdout, stderr } = spawnSync(process.execPath, all, { cwd: folder, encoding: "utf8", env });
+  const functions = JSON.parse(stdout || "null")?.functions;
+  expectSame("idem verify", functions?.map((each) => [each.id, each.verdict]) ?? stderr, [["confirm-order", verdict]]);
+  return functions[0];
+}
+
+/** The same, as its own command serves it, in processes that are killed. */
+function verifyServed(folder, { configuration, faulty, mended, args }) {
+  configure(folder, configuration);
+  for (const [files, verdict] of [
+    [faulty, "DOUBLED"],
+    [mended, "HELD"],
+  ]) {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    const { findings, schedules, unplayed } = expectVerdict(folder, args, verdict);
+    const lines = findings.map(({ place }) => `${place?.file}:${place?.line}`);
+    expectSame("its lines", lines, verdict === "HELD" ? [] : ["lib/inngest.ts:12"]);
+    console.log(`  next dev, ${verdict} in ${schedules} of ${schedules + unplayed} schedules`);
+  }
+}
+
+/** A stranger's own project, from its own folder. */
+function verify(folder, { verified, configuration, module }) {
+  configure(folder, configuration);
   if (module !== undefined) writeFileSync(join(folder, "src", "functions.module.ts"), module);
   const file = join(folder, verified.file);
   const printed = readFileSync(file, "utf8");
@@ -151,10 +222,7 @@ function verify(folder, { verified, configuration, module }) {
     ["key", "HELD"],
   ]) {
     writeFileSync(file, printed.replace(verified.mail, sending(key)));
-    const args = [join("node_modules", "idem", "bin", "idem.mjs"), "verify", "--budget", "0", "--reporter", "json"];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
-    const found = JSON.parse(stdout || "null")?.functions.map((each) => [each.id, each.verdict]) ?? stderr;
-    expectSame("idem verify", found, [["confirm-order", verdict]]);
+    expectVerdict(folder, ["--budget", "0"], verdict);
   }
 }
 
@@ -219,6 +287,7 @@ async function prove(name, quickstart) {
     await ended;
   }
   verify(folder, quickstart);
+  if (quickstart.served !== undefined) verifyServed(folder, quickstart.served);
   rmSync(folder, { recursive: true, force: true });
   console.log(`${name}: built, started, one order placed twice: one run, one mail; verified, with a key and without`);
 }

@@ -82,6 +82,8 @@ export class AppProcess implements StartedApp {
   private listener: AppListener | null = null;
   private port: number | null = null;
   private exited: { readonly why: string } | null = null;
+  /** What it was refused while it started. */
+  private refused: string | null = null;
   private readonly waiting = new Map<number, (absent: readonly AbsentField[]) => void>();
   private count = 0;
   private onGone: (() => void) | null = null;
@@ -182,7 +184,9 @@ export class AppProcess implements StartedApp {
     const until = platform.monoMs() + startMsMax;
     const failed = (why: string): Started => ({ kind: "failed", why, output: [...this.output] });
     while (platform.monoMs() < until) {
-      if (this.exited !== null) return failed(this.exited.why);
+      if (this.exited !== null) {
+        return failed(this.refused === null ? this.exited.why : `${this.exited.why} where ${this.refused}`);
+      }
       const { port } = this;
       if (port !== null && (await answers(port, url, until - platform.monoMs()))) return { kind: "ready", port };
       await new Promise<void>((resolve) => void platform.timer(pollMs, resolve));
@@ -231,6 +235,9 @@ export class AppProcess implements StartedApp {
         return;
       case "unproven":
         this.listener?.unproven(message.what);
+        return;
+      case "refused":
+        this.refused ??= message.what;
         return;
       case "assume":
         this.listener?.assume(message.what);

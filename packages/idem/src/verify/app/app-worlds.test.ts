@@ -1,9 +1,12 @@
 // Apps in processes of their own, really killed. A short form; `npm run corpus -- --apps` plays every pair of them.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { verifyFunction } from "../verify-function.ts";
+import type { DatabaseScript } from "../worker/sql/database-script.ts";
 import { AppProcess } from "./app-process.ts";
 import { AppWorlds } from "./app-worlds.ts";
 import { ControlServer } from "./control-server.ts";
@@ -12,7 +15,7 @@ const apps = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "..
 const url = new URL("http://localhost:3000/api/inngest");
 const event = { name: "crm/placement.made", data: { placementId: "7", clientId: "c3" } };
 
-async function verifyApp(program: string, only: readonly string[]) {
+async function verifyApp(program: string, only: readonly string[], databases: readonly DatabaseScript[] = []) {
   const command = [process.execPath, join(apps, program)];
   const worlds = await AppWorlds.open({
     platform: nodePlatform,
@@ -22,6 +25,7 @@ async function verifyApp(program: string, only: readonly string[]) {
     url,
     startMsMax: 60_000,
     isAhead: false,
+    databases,
   });
   onTestFinished(() => worlds.close());
   const [fn] = await worlds.describe();
@@ -62,6 +66,22 @@ test("an app of the official SDK is killed when its effect has happened, and wha
     { line: 10, thing: "two of api.stripe.com/v1/charges" },
   ]);
   expect(verdict).toBe("DOUBLED");
+}, 60_000);
+
+test("a row that an app writes again after its death is found at its statement, and the project's own file is never opened", async () => {
+  const scratch = mkdtempSync(join(tmpdir(), "app-databases-"));
+  onTestFinished(() => rmSync(scratch, { recursive: true }));
+  const database = { kind: "sqlite", file: join(apps, "shop.db"), name: "shop.db", image: join(scratch, "shop.db") };
+  const { verdict, findings } = await verifyApp(
+    "sqlite-blind-insert/faulty.mjs",
+    ["die-after-effect:1"],
+    [database as DatabaseScript],
+  );
+  expect(findings.map(({ place, thing }) => ({ line: place?.line, thing }))).toEqual([
+    { line: 16, thing: "two of shop.db/invoices" },
+  ]);
+  expect(verdict).toBe("DOUBLED");
+  expect(existsSync(join(apps, "shop.db"))).toBe(false);
 }, 60_000);
 
 test("an app that does not start is told with what it printed", async () => {

@@ -80,6 +80,8 @@ export type FromApp =
   /** It was; null where whoever was asked refused it. */
   | { readonly kind: "effected"; readonly id: number; readonly carried: Omit<Carried<never>, "value"> | null }
   | { readonly kind: "unproven"; readonly what: string }
+  /** Refused while the app was starting: why it may not start. */
+  | { readonly kind: "refused"; readonly what: string }
   | { readonly kind: "assume"; readonly what: string }
   /** Timers of the user's that are to ring yet. */
   | { readonly kind: "timers"; readonly count: number }

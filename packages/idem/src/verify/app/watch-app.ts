@@ -7,7 +7,7 @@ import { setEnvironment } from "../../platform/node-thread.ts";
 import { isRead, type ModelAnswer, type ModelRequest } from "../destination-model.ts";
 import type { Place } from "../thing.ts";
 import { AbsentFields, watchAbsent } from "../worker/absent-fields.ts";
-import { asMachine, currentCaller, isUnwatched, placeHere, standFor } from "../worker/caller.ts";
+import { asMachine, currentCaller, isUnwatched, placeHere, readSourcesBy, standFor } from "../worker/caller.ts";
 import { titleOf } from "../worker/carry-on-model.ts";
 import { denyWaysOut } from "../worker/deny-ways-out.ts";
 import { carryOut } from "../worker/file-effects.ts";
@@ -20,6 +20,7 @@ import { watchSqlite } from "../worker/sql/watch-sqlite.ts";
 import { replaceFiles, watchFiles } from "../worker/watch-files.ts";
 import { watchMail } from "../worker/watch-mail.ts";
 import type { Outside } from "../worker/watcher.ts";
+import { builtSource } from "./built-sources.ts";
 import { ControlLink } from "./control-link.ts";
 import {
   type AppSettings,
@@ -81,6 +82,7 @@ class WatchedApp {
     this.post({ kind: "hello", token, pid: process.pid });
     const life = this.asProcess();
     standFor({ life, run: null });
+    readSourcesBy(builtSource);
     const { effect, effectLater, effectNow } = this.effects;
     const outside: Outside = {
       effect,
@@ -182,8 +184,8 @@ class WatchedApp {
   }
 
   private unproven(what: string): void {
-    if (this.hasServed) this.post({ kind: "unproven", what });
-    else this.early.add(what);
+    if (!this.hasServed) this.early.add(what);
+    this.post({ kind: this.hasServed ? "unproven" : "refused", what });
   }
 
   private firstCall(): void {

@@ -84,13 +84,23 @@ const frame = /(?:\(|at (?:async )?)((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/]).+?):(\d
 
 const inPackage = /[\\/]node_modules[\\/]/;
 
+/** Where the code was written that stands at this place. */
+let sourceOf: (place: Place) => Place = (place) => place;
+
+/** Of code that was built, for stacks that do not tell it themselves. */
+export const readSourcesBy = (find: typeof sourceOf): void => {
+  sourceOf = find;
+};
+
 /** Where a line of a stack stands, if it is the user's: not a package's, not ours, and no code that was made of a text. */
 export function ownPlace(line: string, isOurs: (file: string) => boolean): Place | null {
   const [, written, row, column] = line.includes("eval at ") ? [] : (frame.exec(line.trim()) ?? []);
   if (written === undefined) return null;
   const plain = written.replace(/\?.*$/, "");
-  const file = plain.startsWith("file:") ? fileURLToPath(plain) : plain;
-  return isOurs(file) || inPackage.test(file) ? null : { file, line: Number(row), column: Number(column ?? 1) };
+  const stands = plain.startsWith("file:") ? fileURLToPath(plain) : plain;
+  if (isOurs(stands) || inPackage.test(stands)) return null;
+  const place = sourceOf({ file: stands, line: Number(row), column: Number(column ?? 1) });
+  return isOurs(place.file) || inPackage.test(place.file) ? null : place;
 }
 
 /** The first frame that is the user's: not a package's, not ours. */

@@ -23,6 +23,12 @@ export interface KnownOfEvents {
   readonly byHand?: ByHand | undefined;
 }
 
+interface EventPorts {
+  readonly check: CheckEvents;
+  readonly now: () => number;
+  readonly newId: () => string;
+}
+
 /** Each by the rules for events, all before any is sent on: for a sender whose events are stored elsewhere, under ids that are given there. */
 export function eventsToSend(given: readonly unknown[], now: number, place = placeOf): readonly NewEvent[] {
   const facts = { eventId: "", now, windowMs: 0, sourceRunId: null, allowReserved: false };
@@ -34,14 +40,25 @@ function refuseTooMany({ length: count }: readonly unknown[]): void {
   if (count > limits.eventsPerCallMax) throw errors.EVENT_BATCH_TOO_LARGE({ count, max: limits.eventsPerCallMax });
 }
 
-export async function checkedEvents(
+/** To be awaited where it is a promise. */
+export function checkedEvents(
   inputs: readonly unknown[],
   windowMs: number,
   middleware: readonly Middleware[],
+  known: KnownOfEvents,
+  ports: EventPorts,
+): readonly NewEvent[] | Promise<readonly NewEvent[]> {
+  const given = outgoingEvents(inputs, middleware, ports.check);
+  if (!("then" in given)) return accepted(given, windowMs, known, ports);
+  return given.then((events) => accepted(events, windowMs, known, ports));
+}
+
+function accepted(
+  given: readonly unknown[],
+  windowMs: number,
   { eventIds = [], sourceRunId = null, idScope, trace = null }: KnownOfEvents,
-  ports: { readonly check: CheckEvents; readonly now: () => number; readonly newId: () => string },
-): Promise<readonly NewEvent[]> {
-  const given = await outgoingEvents(inputs, middleware, ports.check);
+  ports: EventPorts,
+): readonly NewEvent[] {
   refuseTooMany(given);
   const now = ports.now();
   return given.map((input, i) => {

@@ -433,7 +433,8 @@ export class Engine {
     middleware: readonly Middleware[],
     known: KnownOfEvents = {},
   ): Promise<Accepted> {
-    const events = await this.check(inputs, windowMs, middleware, known);
+    const checked = this.check(inputs, windowMs, middleware, known);
+    const events = "then" in checked ? await checked : checked;
     if (events.length === 0) {
       return { ...nothingIngested, now: this.now(), given: events };
     }
@@ -454,8 +455,8 @@ export class Engine {
   }
 
   /** Throws for one that does not fit its schema. */
-  checkEvent(event: unknown): Promise<void> {
-    return this.options.checkEvents([event]);
+  async checkEvent(event: unknown): Promise<void> {
+    await this.options.checkEvents?.([event]);
   }
 
   private check(
@@ -463,7 +464,7 @@ export class Engine {
     windowMs: number,
     middleware: readonly Middleware[],
     known: KnownOfEvents = {},
-  ): Promise<readonly NewEvent[]> {
+  ): readonly NewEvent[] | Promise<readonly NewEvent[]> {
     const { checkEvents: check } = this.options;
     return checkedEvents(inputs, windowMs, middleware, known, {
       check,

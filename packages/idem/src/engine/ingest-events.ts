@@ -68,7 +68,8 @@ async function ingest(
       return name;
     });
     try {
-      const pairs = await inTurns(deciding, turns);
+      const inTurn = inTurns(deciding, turns);
+      const pairs = "then" in inTurn ? await inTurn : inTurn;
       const before = platform.point("ingest:before-commit");
       if (before !== undefined) await before;
       const askedMono = platform.monoMs();

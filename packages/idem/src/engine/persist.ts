@@ -11,17 +11,25 @@ export function persist<T>(
   write: () => Promise<T>,
   isNeeded: () => boolean,
 ): Promise<T> {
-  return write().catch(async (first) => {
-    let error: unknown = first;
-    for (let delayMs = 10; ; delayMs = Math.min(delayMs * 2, delayMsMax)) {
-      const mayHelp = error instanceof IdemError && error.retry === "later";
-      if (!mayHelp || !isNeeded()) throw error;
-      await new Promise<void>((resolve) => platform.timer(delayMs, resolve));
-      try {
-        return await write();
-      } catch (again) {
-        error = again;
-      }
+  return write().catch((error) => persistAfter(error, platform, write, isNeeded));
+}
+
+/** The same, once it failed. */
+export async function persistAfter<T>(
+  first: unknown,
+  platform: Pick<Platform, "timer">,
+  write: () => Promise<T>,
+  isNeeded: () => boolean,
+): Promise<T> {
+  let error = first;
+  for (let delayMs = 10; ; delayMs = Math.min(delayMs * 2, delayMsMax)) {
+    const mayHelp = error instanceof IdemError && error.retry === "later";
+    if (!mayHelp || !isNeeded()) throw error;
+    await new Promise<void>((resolve) => platform.timer(delayMs, resolve));
+    try {
+      return await write();
+    } catch (again) {
+      error = again;
     }
-  });
+  }
 }

@@ -78,18 +78,30 @@ export function* pairsFor(
 
 /**
  * All of them, with the loop given back in between when they cost much: what senders put into events decides how long expressions take.
- * The registration they were decided by is the one before the first of them.
+ * The registration they were decided by is the one before the first of them. To be awaited where it is a promise.
  */
-export async function inTurns(pairs: Iterable<NewPair>, turns: Turns): Promise<NewPair[]> {
+export function inTurns(pairs: Iterable<NewPair>, turns: Turns): NewPair[] | Promise<NewPair[]> {
   const decided: NewPair[] = [];
+  const rest = pairs[Symbol.iterator]();
   const first = turns.next();
-  if (first !== undefined) await first;
-  for (const pair of pairs) {
-    decided.push(pair);
+  if (first !== undefined) return goOn(first);
+  for (let pair = rest.next(); pair.done !== true; pair = rest.next()) {
+    decided.push(pair.value);
     const turn = turns.next();
-    if (turn !== undefined) await turn;
+    if (turn !== undefined) return goOn(turn);
   }
   return decided;
+
+  async function goOn(waited: Promise<void>): Promise<NewPair[]> {
+    let turn: Promise<void> | undefined = waited;
+    for (;;) {
+      if (turn !== undefined) await turn;
+      const pair = rest.next();
+      if (pair.done === true) return decided;
+      decided.push(pair.value);
+      turn = turns.next();
+    }
+  }
 }
 
 /** Events a step sends. Without an id of their own they take one from the step, the same on every retry and rerun. */
@@ -177,7 +189,7 @@ export const noSends = ({ registry }: PrepareOptions): SentEvents => ({
 });
 
 export interface NestedPlan {
-  readonly waits: NewWait[];
+  readonly waits: readonly NewWait[];
   readonly ingest: NestedIngest | null;
 }
 

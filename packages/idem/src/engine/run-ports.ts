@@ -1,32 +1,18 @@
 // What a pass needs from outside, for one leased run: the clock, ids, the store behind its fence.
 
 import type { Code } from "../execute/function-code.ts";
-import type { EffectStore, Patch, RunPorts, RunRoom } from "../execute/ports.ts";
+import type { EffectStore, RunPorts, RunRoom } from "../execute/ports.ts";
 import { payloadOf } from "../model/event.ts";
 import { takeEquality } from "../model/expression-equality.ts";
-import type { NewLog } from "../model/log-line.ts";
 import type { TracedRun } from "../observe/trace-run.ts";
 import { noteTrace } from "../protocol/traceparent.ts";
-import type { AdvanceAnswer } from "../store/advance.ts";
-import type { LeasedJob, RunMemo } from "../store/leases.ts";
+import type { LeasedJob } from "../store/leases.ts";
+import { AdvanceRun } from "./advance-run.ts";
 import { annotateRun } from "./annotate-run.ts";
-import { endEvents } from "./end-events.ts";
 import { outgoingEvents } from "./outgoing-events.ts";
 import { persist } from "./persist.ts";
-import {
-  decideSends,
-  eventsOfSends,
-  invokedEvent,
-  noSends,
-  planNested,
-  RunIds,
-  type SentEvents,
-} from "./prepare-ingest.ts";
-import { raiseDiverged } from "./raise-diverged.ts";
-import { tellAdvanced } from "./tell-run.ts";
+import { eventsOfSends, invokedEvent } from "./prepare-ingest.ts";
 import type { Worker, WorkerOptions } from "./worker.ts";
-
-const none: readonly never[] = [];
 
 export type RunJob = Extract<LeasedJob, { kind: "run" }>;
 
@@ -41,6 +27,7 @@ export function runPorts(
   const { platform, time, newId, random, expressions, env } = options;
   const { transactional } = options.store;
   const runId = job.memo.run.id;
+  const held = { job, heldBy, code, trace, worker, options };
   return {
     dispatch: { jobId: job.jobId, generation: job.fence },
     reportsElsewhere: options.store.shared !== null,
@@ -58,7 +45,7 @@ export function runPorts(
     fetch: (request) => platform.fetch(request),
     isHeld: () => worker.names.mayBegin(heldBy),
     keepsLogs: options.keepsLogs,
-    advance: (patch, seen, log) => advance(job, heldBy, { ...patch, seen, log }, { code, trace }, worker, options),
+    advance: (patch, seen, log) => new AdvanceRun(held, patch, seen, log).ask(),
     ...(transactional === null
       ? {}
       : {
@@ -103,89 +90,4 @@ function effectStore(heldBy: string, worker: Worker, { store, platform, env, tel
     release: (input) => kept(() => store.release({ ...input, env })),
     report: (what) => telling.logger.error(`idem: ${what}`),
   };
-}
-
-async function advance(
-  job: RunJob,
-  heldBy: string,
-  patch: Patch & { readonly seen: number; readonly log: NewLog | null },
-  { code, trace }: { readonly code: Code; readonly trace: TracedRun | null },
-  worker: Worker,
-  options: WorkerOptions,
-): Promise<AdvanceAnswer> {
-  const { store, platform, env, newId, registry, time } = options;
-  const { memo } = job;
-  const runIds = new RunIds(newId);
-  const endIds = [newId(), newId()];
-  const attempts = patch.attempts?.map(({ counted: _counted, ...attempt }) => attempt) ?? none;
-  for (;;) {
-    // Decided first, and only waited for where there are any: what is asked of the store stays in the order of asking.
-    const sends = patch.sends ?? none;
-    const sent = sends.length === 0 ? null : await decideSends(sends, worker.prepare(), runIds, options.turns);
-    const nested = nestedOf(memo, patch, sent, { runIds, endIds, trace }, worker);
-    const askedMono = platform.monoMs();
-    let tries = 0;
-    const write = () => {
-      tries++;
-      return store.advance({
-        env,
-        worker: heldBy,
-        runId: memo.run.id,
-        jobId: job.jobId,
-        fence: job.fence,
-        steps: patch.steps ?? [],
-        attempts,
-        waits: nested.waits,
-        ingest: nested.ingest,
-        seen: patch.seen,
-        ...(patch.log === null ? {} : { log: patch.log }),
-        next: patch.next,
-      });
-    };
-    const answer = await persist(platform, write, () => worker.names.holds(heldBy));
-    if (answer.kind === "stale-registration") {
-      await registry.refresh();
-      continue;
-    }
-    if (answer.kind === "advanced") {
-      time.note(askedMono, answer.now);
-      if (patch.next.kind === "end") {
-        const point = platform.point("finish:after-commit");
-        if (point !== undefined) await point;
-      }
-      worker.takeIn(answer.ingested, null);
-      if (trace !== null && answer.ingested !== null) {
-        options.traces.decided(nested.ingest?.events ?? none, answer.ingested.decisions);
-      }
-      worker.wake(answer.woken);
-      if (answer.freed) worker.poke();
-      tellAdvanced(patch, answer, memo, code, options);
-      const failed = (what: string, error: unknown) => options.telling.logger.warn(`idem: ${what} failed`, error);
-      raiseDiverged(patch, memo.run, { store, env, newId, failed });
-    }
-    // A run that was given back knows its fence no more: the try whose answer was lost may have been the one that counted.
-    if (answer.kind === "fenced" && tries > 1) tellAdvanced(patch, null, memo, code, options);
-    return answer;
-  }
-}
-
-function nestedOf(
-  memo: RunMemo,
-  patch: Patch,
-  sent: SentEvents | null,
-  {
-    runIds,
-    endIds,
-    trace,
-  }: { readonly runIds: RunIds; readonly endIds: readonly string[]; readonly trace: TracedRun | null },
-  worker: Worker,
-) {
-  const waits = patch.waits ?? [];
-  const { next } = patch;
-  if (sent === null && waits.length === 0 && next.kind !== "end") return { waits: [], ingest: null };
-  const prepare = worker.prepare();
-  const { event, events } = memo;
-  const run = { id: memo.run.id, fn: memo.run.fn, event, events, traceparent: trace?.traceparent ?? null };
-  const ended = next.kind === "end" ? endEvents(run, next.state, next.result, endIds, prepare, runIds) : null;
-  return planNested(sent ?? noSends(prepare), waits, ended, prepare);
 }

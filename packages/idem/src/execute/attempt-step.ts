@@ -26,7 +26,9 @@ export interface AttemptOptions {
   readonly backoff: Backoff | null;
 }
 
-export function succeeded({ json, sends = [], isRecorded }: Ran): Attempted {
+const noSends: readonly never[] = [];
+
+export function succeeded({ json, sends = noSends, isRecorded }: Ran): Attempted {
   return isRecorded ? { kind: "recorded" } : { kind: "outcome", outcome: { kind: "value", json }, sends };
 }
 
@@ -41,8 +43,8 @@ export function failed(
   return { kind: "outcome", outcome: { kind: "error", json: serializeError(error) }, sends: [] };
 }
 
-/** Refuses a value that is too large for a step, or the one that makes the run too large. */
-export function checkSize(json: string, step: OpIds, run: { id: string; bytes: number }, limits: PassLimits): void {
+/** The bytes of a value; refuses one that is too large for a step, or the one that makes the run too large. */
+export function checkSize(json: string, step: OpIds, run: { id: string; bytes: number }, limits: PassLimits): number {
   const bytes = Buffer.byteLength(json);
   if (bytes > limits.stepBytesMax) {
     throw errors.STEP_TOO_LARGE({ step: step.name, bytes, max: limits.stepBytesMax });
@@ -50,4 +52,5 @@ export function checkSize(json: string, step: OpIds, run: { id: string; bytes: n
   if (run.bytes + bytes > limits.runBytesMax) {
     throw errors.RUN_TOO_LARGE({ runId: run.id, bytes: run.bytes + bytes, max: limits.runBytesMax });
   }
+  return bytes;
 }

@@ -1,7 +1,7 @@
 // Reaches user code that lives in this process. The code keeps going after each recorded step; it is entered again only
 // after it had to wait.
 import type { DestinationOf } from "../dedup/destination-key.ts";
-import type { FunctionCode, HandlerInput, Logger } from "./function-code.ts";
+import type { FunctionCode, HandlerInput, Logger, RunInfo } from "./function-code.ts";
 import { loggerOfRun } from "./log-style.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
@@ -24,11 +24,28 @@ export interface InProcessCall {
   readonly warn: (message: string) => void;
 }
 
-export async function callInProcess(call: InProcessCall): Promise<unknown> {
-  const { code, pass, event } = call;
+/** To be awaited: what the code gives back, or throws at once. */
+export function callInProcess(call: InProcessCall): unknown {
+  const { code } = call;
   const info = { runId: call.runId, function: code.config.id, attempt: call.attempt };
+  return code.middleware.length === 0 ? enter(call, inputOf(call, info)) : throughMiddleware(call, info);
+}
+
+async function throughMiddleware(call: InProcessCall, info: RunInfo): Promise<unknown> {
+  const { code } = call;
   for (const middleware of code.middleware) await middleware.beforeRun?.(info);
-  let input: HandlerInput = {
+  let input = inputOf(call, info);
+  for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
+  return enter(call, input);
+}
+
+function enter({ code, ports }: InProcessCall, input: HandlerInput): unknown {
+  return ports.trace === undefined ? code.handler(input) : ports.trace.within(() => code.handler(input));
+}
+
+function inputOf(call: InProcessCall, info: RunInfo): HandlerInput {
+  const { code, pass, event } = call;
+  return {
     event,
     events: call.events,
     step: makeStepTools({ ...call, run: call.destination, warnOnce: warnOnceOf(code, call.warn) }),
@@ -36,11 +53,9 @@ export async function callInProcess(call: InProcessCall): Promise<unknown> {
     attempt: call.attempt,
     entered: pass.entered,
     maxAttempts: call.maxAttempts,
-    logger: saidOnce(loggerOfRun(call.logger, info), pass, call.attempt),
+    logger: saidOnce(loggerOfRun(call.logger, { ...info }), pass, call.attempt),
     ...(code.handlesEnd ? { error: failureOf(event) } : {}),
   };
-  for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
-  return call.ports.trace === undefined ? code.handler(input) : call.ports.trace.within(() => code.handler(input));
 }
 
 const told = new WeakMap<object, Set<string>>();

@@ -260,9 +260,10 @@ class RemotePass {
           throw error;
         }
         // Its turn may come long after it was allowed to begin: a cancel or a lost lease meanwhile is looked at again.
-        const reply = await this.slots.within(() =>
-          this.run.pass.during(() => this.app.ask(ids.stepId, planned, attempt - 1, true)),
-        );
+        const reply = await this.slots.within(async (hasWaited) => {
+          if (hasWaited) await this.run.pass.collect();
+          return this.run.pass.during(() => this.app.ask(ids.stepId, planned, attempt - 1, true));
+        });
         if (reply === null) throw new AppUnreachableError("The app was not asked: this process lets go of the run");
         if (reply.kind === "threw") throw new RemoteError(reply.error, reply.isFinal, reply.retryAfter);
         if (reply.kind === "stale") throw new AppUnreachableError("The app stopped the call as out of date");

@@ -6,11 +6,16 @@ const patch = (name: string): Patch => ({ steps: [{ name } as never], next: { ki
 
 test("who has its turn commits alone: what came before is done, what came after waits, and together", async () => {
   const sent: string[] = [];
-  const queue = new CommitQueue(async ({ steps = [] }) => {
-    await Promise.resolve();
-    sent.push(steps.map(({ name }) => name).join("+"));
-  });
-  const add = (name: string) => new Promise<void>((done) => queue.add(patch(name), done));
+  let told = 0;
+  const queue = new CommitQueue(
+    ({ steps = [] }, answered) =>
+      queueMicrotask(() => {
+        sent.push(steps.map(({ name }) => name).join("+"));
+        answered();
+      }),
+    () => told++,
+  );
+  const add = (name: string) => new Promise<void>((committed) => queue.add(patch(name), { committed }));
   const before = add("a");
   void add("b");
   const turn = queue.turn();
@@ -23,6 +28,6 @@ test("who has its turn commits alone: what came before is done, what came after 
   leave();
   (await next)();
   await Promise.all(after);
-  await queue.idle();
   expect(sent).toEqual(["a", "b", "own", "c+d"]);
+  expect(told).toBe(4);
 });

@@ -4,66 +4,86 @@
 import type { Patch } from "./ports.ts";
 import { Lines } from "./run-log.ts";
 
-interface QueuedPatch {
-  readonly patch: Patch;
-  readonly done: () => void;
+/** Whoever waits for a commit. */
+export interface Committed {
+  /** It was answered, and its answer was taken in. */
+  committed(): void;
 }
 
-/** Somebody commits by itself; resolves once that is over. */
-type Turn = () => Promise<void>;
+interface QueuedPatch {
+  readonly patch: Patch;
+  readonly by: Committed;
+}
+
+/** Somebody commits by itself, and calls back once that is over. */
+type Turn = (over: () => void) => void;
 
 export class CommitQueue {
   private queued: (QueuedPatch | Turn)[] = [];
-  private pumping: Promise<void> | null = null;
+  /** What is on its way; null for nothing. */
+  private under: readonly QueuedPatch[] | null = null;
 
-  /** `send` takes in the answer before it resolves, and does not reject. */
-  constructor(private readonly send: (patch: Patch) => Promise<void>) {}
+  /** `send` takes in the answer before it calls back, whatever became of it; `onCommitted` hears of each patch before whoever waits. */
+  constructor(
+    private readonly send: (patch: Patch, answered: () => void) => void,
+    private readonly onCommitted: () => void,
+  ) {}
 
-  /** `done` is called once the patch was answered. */
-  add(patch: Patch, done: () => void): void {
-    this.queued.push({ patch, done });
-    this.pumping ??= this.pump();
+  add(patch: Patch, by: Committed): void {
+    this.queued.push({ patch, by });
+    if (this.under === null) this.next();
   }
 
   /** For what is committed by other means: resolves once nothing else is on its way, and nothing else begins until it is left. */
   turn(): Promise<() => void> {
     return new Promise((entered) => {
-      this.queued.push(() => new Promise<void>((leave) => entered(leave)));
-      this.pumping ??= this.pump();
+      this.queued.push(entered);
+      if (this.under === null) this.next();
     });
   }
 
-  /** Resolves once nothing is on its way. */
-  async idle(): Promise<void> {
-    while (this.pumping !== null) await this.pumping;
-  }
-
-  private async pump(): Promise<void> {
-    while (this.queued.length > 0) {
-      const [first] = this.queued;
-      if (typeof first === "function") {
-        this.queued.shift();
-        await first();
-        continue;
-      }
-      const batch = this.nextBatch();
-      await this.send(merge(batch.map(({ patch }) => patch)));
-      for (const { done } of batch) done();
+  private next(): void {
+    const [first] = this.queued;
+    if (first === undefined) {
+      this.under = null;
+      return;
     }
-    this.pumping = null;
+    if (typeof first === "function") {
+      this.queued.shift();
+      this.under = noPatches;
+      first(this.answered);
+      return;
+    }
+    this.under = this.nextBatch();
+    this.send(this.under.length === 1 ? first.patch : merge(this.under.map(({ patch }) => patch)), this.answered);
   }
 
-  private nextBatch(): QueuedPatch[] {
-    const turn = this.queued.findIndex((each) => typeof each === "function");
-    const next = this.queued.slice(0, turn === -1 ? this.queued.length : turn) as QueuedPatch[];
+  private readonly answered = (): void => {
+    for (const { by } of this.under!) {
+      this.onCommitted();
+      by.committed();
+    }
+    this.next();
+  };
+
+  private nextBatch(): readonly QueuedPatch[] {
+    const { queued } = this;
+    if (queued.length === 1) {
+      this.queued = [];
+      return queued as QueuedPatch[];
+    }
+    const turn = queued.findIndex((each) => typeof each === "function");
+    const next = queued.slice(0, turn === -1 ? queued.length : turn) as QueuedPatch[];
     // New waits are committed before events that may wake them: inside one commit the events would come first.
     const hasWaits = next.findIndex(({ patch }) => (patch.waits?.length ?? 0) > 0);
     const end = next.findIndex(({ patch }, i) => i > hasWaits && (patch.sends?.length ?? 0) > 0);
     const batch = next.slice(0, hasWaits === -1 || end === -1 ? next.length : end);
-    this.queued.splice(0, batch.length);
+    queued.splice(0, batch.length);
     return batch;
   }
 }
+
+const noPatches: readonly never[] = [];
 
 function linesOf(patches: readonly Patch[]): Pick<Patch, "lines"> {
   if (patches.every(({ lines }) => lines === undefined)) return {};
@@ -73,7 +93,6 @@ function linesOf(patches: readonly Patch[]): Pick<Patch, "lines"> {
 }
 
 function merge(patches: readonly Patch[]): Patch {
-  if (patches.length === 1) return patches[0]!;
   return {
     steps: patches.flatMap((patch) => patch.steps ?? []),
     attempts: patches.flatMap((patch) => patch.attempts ?? []),

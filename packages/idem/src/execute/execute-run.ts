@@ -118,7 +118,7 @@ export function executeRun(
   const result = runToResult();
   return { pass, result };
 
-  async function runToResult(): Promise<PassResult> {
+  function runToResult(): Promise<PassResult> {
     const refusal = refuseToStart();
     if (refusal !== null) return end(refusal);
     // Leased for what ends it, whose time has not quite come by our clock.
@@ -138,14 +138,12 @@ export function executeRun(
     // Whatever woke the run, code that failed is not entered again before its time.
     const retryAt = ownFailures.at(-1)?.retryAt ?? 0;
     if (retryAt > ports.reached()) return suspend(retryAt, []);
-    const deadline =
-      deadlineAt === null ? null : ports.timer(Math.max(0, deadlineAt - ports.reached()), () => void cutShort());
-    try {
-      goOn(callAndConclude());
-      return await pass.closed;
-    } finally {
-      deadline?.cancel();
+    if (deadlineAt !== null) {
+      const deadline = ports.timer(Math.max(0, deadlineAt - ports.reached()), () => void cutShort());
+      pass.state.onClosed(() => deadline.cancel());
     }
+    goOn(callAndConclude());
+    return pass.closed;
   }
 
   /** What makes it pointless to enter the code at all. */
@@ -284,7 +282,7 @@ export function executeRun(
         : callInProcess({ ...call, code, warn, logger: logs.given }));
       if (isStopped) return await pass.closed;
       pass.codeIsOver();
-      await pass.idle();
+      if (!pass.isIdle) await pass.idle();
       const json = toJson(value, `The value returned by function "${config.id}"`);
       if (Buffer.byteLength(json) > limits.stepBytesMax) {
         throw errors.STEP_TOO_LARGE({

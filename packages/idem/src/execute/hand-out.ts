@@ -69,15 +69,15 @@ export class HandOut {
     this.open.delete(op.stepId);
     const outcome = this.memo.handOut(op.stepId);
     if (outcome.kind === "error") {
-      op.reject(new StepError(op.name, readError(outcome.json)));
+      op.answer.reject(new StepError(op.name, readError(outcome.json)));
       return;
     }
     const value = fromJson(outcome.json);
     const read = op.work.kind === "attempt" ? op.work.read : undefined;
     try {
-      op.resolve(read === undefined ? value : read(value));
+      op.answer.resolve(read === undefined ? value : read(value));
     } catch (error) {
-      op.reject(error);
+      op.answer.reject(error);
     }
   }
 }

@@ -5,6 +5,7 @@ import type { TransactionClient } from "../store/transactional.ts";
 import type { AttemptTrace, PlannedWait } from "./ports.ts";
 import type { StepBody } from "./step-body.ts";
 import type { StepLimit } from "./step-limit.ts";
+import type { StepAnswer } from "./step-promise.ts";
 
 export interface OpIds {
   readonly stepId: string;
@@ -33,7 +34,7 @@ export type Work =
   /** Runs code; the value it gives back is already JSON text. Events it sends are committed together with it. */
   | ({
       readonly kind: "attempt";
-      readonly run: (facts: AttemptFacts) => Promise<Ran>;
+      readonly run: (facts: AttemptFacts) => Ran | Promise<Ran>;
       /** What the code receives for the value that is kept; the value itself by default. */
       readonly read?: (value: unknown) => unknown;
       /** What it was given, as it is kept; asked once an attempt is over. Absent for nothing. */
@@ -63,8 +64,7 @@ export interface Op extends OpIds {
   /** As the code asks for it. */
   readonly step: string;
   readonly work: Work;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
+  readonly answer: StepAnswer;
   /** Its last attempt failed; the next may not start before this time. */
   blockedUntil: number | null;
 }

@@ -3,7 +3,7 @@
 import { isNote } from "../model/divergence.ts";
 import type { Step } from "../model/step.ts";
 import type { AdvanceAnswer } from "../store/advance.ts";
-import { CommitQueue } from "./commit-queue.ts";
+import { CommitQueue, type Committed } from "./commit-queue.ts";
 import type { PassState } from "./pass-state.ts";
 import type { Patch, RunPorts } from "./ports.ts";
 
@@ -12,24 +12,31 @@ export type Advanced = Extract<AdvanceAnswer, { kind: "advanced" }>;
 export class PassCommits {
   /** Whether an outcome was recorded since the pass began: code between steps then has its attempts back. */
   progressed = false;
-  private readonly queue = new CommitQueue((patch) => this.commitTogether(patch));
+  private readonly queue: CommitQueue;
 
   constructor(
     private readonly ports: Pick<RunPorts, "advance" | "point">,
     private readonly state: PassState,
-    private readonly onCommitted: () => void,
-  ) {}
+    onCommitted: () => void,
+  ) {
+    this.queue = new CommitQueue(
+      (patch, answered) => this.commitTogether(patch, answered),
+      () => {
+        state.leave();
+        onCommitted();
+      },
+    );
+  }
 
-  /** Resolves once the patch is committed and its outcomes are on their way to the code. */
-  commit(patch: Patch): Promise<void> {
+  /** `by` is called once the patch is committed and its outcomes are on their way to the code. */
+  add(patch: Patch, by: Committed): void {
     this.state.enter();
-    return new Promise((resolve) => {
-      this.queue.add(patch, () => {
-        this.state.leave();
-        this.onCommitted();
-        resolve();
-      });
-    });
+    this.queue.add(patch, by);
+  }
+
+  /** The same, to be awaited. */
+  commit(patch: Patch): Promise<void> {
+    return new Promise((committed) => this.add(patch, { committed }));
   }
 
   /** For a step that is recorded by a commit of its own: until it is left, nothing else of this run is committed. */
@@ -64,39 +71,62 @@ export class PassCommits {
 
   /** One patch, past those that wait their turn. Null when the pass is over. */
   send(patch: Patch): Promise<Advanced | null> {
-    const { state } = this;
-    const { lines } = state;
+    return this.advance(patch).then(
+      (answer) => this.judge(answer),
+      (error) => this.broken(error),
+    );
+  }
+
+  private advance(patch: Patch): Promise<AdvanceAnswer> {
+    const { lines, memo } = this.state;
     if (patch.lines !== undefined) lines.join(patch.lines);
-    return this.ports.advance(patch, state.memo.seen, lines.take()).then(
+    return this.ports.advance(patch, memo.seen, lines.take());
+  }
+
+  private judge(answer: AdvanceAnswer): Advanced | null {
+    const { state } = this;
+    if (state.isClosed) return null;
+    if (answer.kind === "advanced") return answer;
+    state.giveUp(answer.kind === "ended" ? `the run is ${answer.state}` : "another worker has the run");
+    return null;
+  }
+
+  private broken(error: unknown): null {
+    this.state.close({ kind: "broken", error });
+    return null;
+  }
+
+  private commitTogether(patch: Patch, answered: () => void): void {
+    this.advance(patch).then(
       (answer) => {
-        if (state.isClosed) return null;
-        if (answer.kind === "advanced") return answer;
-        state.giveUp(answer.kind === "ended" ? `the run is ${answer.state}` : "another worker has the run");
-        return null;
+        const advanced = this.judge(answer);
+        if (advanced === null) {
+          answered();
+          return;
+        }
+        const after = (patch.steps?.length ?? 0) > 0 ? this.ports.point("step:after-commit") : undefined;
+        if (after === undefined) this.takeIn(patch, advanced, answered);
+        else void after.then(() => this.takeIn(patch, advanced, answered));
       },
       (error) => {
-        state.close({ kind: "broken", error });
-        return null;
+        this.broken(error);
+        answered();
       },
     );
   }
 
-  private async commitTogether(patch: Patch): Promise<void> {
-    const answer = await this.send(patch);
-    if (answer === null) return;
-    const steps = patch.steps ?? [];
-    if (steps.length > 0) {
-      const after = this.ports.point("step:after-commit");
-      if (after !== undefined) await after;
-      if (this.state.isClosed) return;
+  private takeIn(patch: Patch, { outcomes, stamps, news, seen }: Advanced, answered: () => void): void {
+    const { state } = this;
+    if (!state.isClosed) {
+      const own = (patch.steps ?? []).map((step, i) => ({
+        ...step,
+        outcome: outcomes[i]!,
+        // Without waits nothing else is recorded, and the order of answers is the order of recording.
+        stamp: stamps?.[i] ?? state.memo.lastStamp,
+        worker: null,
+      }));
+      this.take(news.length === 0 ? own : [...own, ...news], seen);
     }
-    const own = steps.map((step, i) => ({
-      ...step,
-      outcome: answer.outcomes[i]!,
-      // Without waits nothing else is recorded, and the order of answers is the order of recording.
-      stamp: answer.stamps?.[i] ?? this.state.memo.lastStamp,
-      worker: null,
-    }));
-    this.take([...own, ...answer.news], answer.seen);
+    answered();
   }
 }

@@ -16,8 +16,8 @@ import type { StepKind } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
-import { type Attempted, checkSize, failed, type PassLimits, succeeded } from "./attempt-step.ts";
-import { attemptTransaction } from "./attempt-transaction.ts";
+import { Attempt } from "./attempt.ts";
+import { checkSize, type PassLimits } from "./attempt-step.ts";
 import { checkDefers, isDefer } from "./deferred.ts";
 import { divergenceSteps } from "./known-step.ts";
 import type { Memo } from "./memo.ts";
@@ -27,11 +27,11 @@ import { PassState } from "./pass-state.ts";
 import type { PassResult, Patch, RunPorts } from "./ports.ts";
 import { inDoubt, type RecordedAs } from "./recorded-ids.ts";
 import { ReplayWatch } from "./replay-watch.ts";
-import { type Backoff, wasUnreached } from "./retry.ts";
-import { HandlerLines, LineCounter, Lines, lineOfStep } from "./run-log.ts";
+import type { Backoff } from "./retry.ts";
+import { HandlerLines } from "./run-log.ts";
 import type { Slots } from "./slots.ts";
 import { StepBody } from "./step-body.ts";
-import { noLimit, stepLimit } from "./step-limit.ts";
+import { noLimit, type StepLimit } from "./step-limit.ts";
 import type { AskedStep } from "./step-name.ts";
 import { Unheard } from "./step-promise.ts";
 import { Suspension } from "./suspension.ts";
@@ -40,31 +40,26 @@ import { Suspension } from "./suspension.ts";
 const giveWayMs = 100;
 
 export class Pass {
-  private readonly runId: string;
-  private readonly state: PassState;
+  readonly runId: string;
+  readonly state: PassState;
   /** The latest call that asks code elsewhere what comes next: reports of earlier ones are out of date. */
   asking: string | null = null;
-  private readonly commits: PassCommits;
+  readonly commits: PassCommits;
   private readonly suspension: Suspension;
   private readonly unheard = new Unheard();
   private readonly watch: ReplayWatch | null;
   private found: Op[] = [];
   private readonly handlerLines = new HandlerLines();
-  private readonly counter = new LineCounter();
-  /** Bytes of values that are on their way into the store. */
-  private bytesComing = 0;
   private startPlanned = false;
   private ending = false;
   private draining = false;
-  private gate: Promise<unknown> | null = null;
-  /** An attempt came to its end: whatever begins from here on is entered for the first time. */
-  private hasFailed = false;
+  private limit: StepLimit | null = null;
 
   constructor(
-    private readonly ports: RunPorts,
+    readonly ports: RunPorts,
     memo: RunMemo,
-    private readonly limits: PassLimits,
-    private readonly options: {
+    readonly limits: PassLimits,
+    readonly options: {
       readonly attemptsMax: number;
       /** How often the code was entered before, in a row, without an outcome. */
       readonly lostWorkers: number;
@@ -119,12 +114,12 @@ export class Pass {
       start: () => this.planStart(),
       startAttempt: (op) => this.startAttempt(op),
     });
-    this.weigh();
+    this.state.weigh();
   }
 
-  /** Whoever looks after the process's memory learns what this run keeps of it. */
-  private weigh(): void {
-    this.ports.room?.set(this.memo.bytes + this.bytesComing, this.state.attempting);
+  get unlimited(): StepLimit {
+    this.limit ??= noLimit(this.state);
+    return this.limit;
   }
 
   get closed(): Promise<PassResult> {
@@ -142,7 +137,7 @@ export class Pass {
 
   /** How often in a row the code was entered, this time included; from its first outcome on, once. */
   get entered(): number {
-    return this.progressed || this.hasFailed ? 1 : this.options.lostWorkers + 1;
+    return this.progressed || this.state.hasFailed ? 1 : this.options.lostWorkers + 1;
   }
 
   /** While true the code is repeating what it already did; logs stay silent. */
@@ -159,14 +154,10 @@ export class Pass {
     }
     if (this.ports.keepsLogs === true) {
       // Counted also while it is repeated: a line is known by how often it was said.
-      const line = this.handlerLines.line(this.said(level, args, attempt));
+      const line = this.handlerLines.line(this.state.said(level, args, attempt));
       if (!this.isReplaying) this.state.lines.add(line);
     }
     return !this.isReplaying;
-  }
-
-  private said(level: LogLevel, args: readonly unknown[], attempt: number) {
-    return { level, args, attempt, at: this.ports.now(), n: this.counter.next() };
   }
 
   get isOver(): boolean {
@@ -210,9 +201,10 @@ export class Pass {
   /** The same for a step whose id is given. */
   requestAs(kind: StepKind, ids: RecordedAs, workOf: () => Work, step = ids.name): Promise<unknown> {
     const { stepId } = ids;
-    return this.unheard.promise(ids, (resolve, reject) => {
-      if (this.isOver) return;
-      const op: Op = { ...ids, kind, step, work: workOf(), resolve, reject, blockedUntil: null };
+    const answer = this.unheard.open(ids);
+    if (this.isOver) return answer.promise;
+    try {
+      const op: Op = { ...ids, kind, step, work: workOf(), answer, blockedUntil: null };
       this.watch?.asked(ids, kind, this.open.size);
       this.open.set(stepId, op);
       if (this.memo.get(stepId) !== undefined) {
@@ -224,12 +216,15 @@ export class Pass {
         this.found.push(op);
         this.planStart();
       }
-    });
+    } catch (error) {
+      answer.reject(error);
+    }
+    return answer.promise;
   }
 
   /** The code itself is at work elsewhere: the run is not given back meanwhile. Null when nothing may begin any more. */
   async during<T>(work: () => Promise<T>): Promise<T | null> {
-    if (this.gate !== null) await this.gate;
+    if (this.state.gate !== null) await this.state.gate;
     if (this.isOver || this.draining) return null;
     if (!this.ports.isHeld()) {
       this.giveUp("its lease may have ended");
@@ -253,21 +248,13 @@ export class Pass {
     if (steps.some(isDefer)) checkDefers(this.runId, this.memo.recorded.filter(isDefer).length, steps);
     let bytes = 0;
     for (const step of steps) {
-      checkSize(
-        step.outcome.json,
-        step,
-        { id: this.runId, bytes: this.memo.bytes + this.bytesComing + bytes },
-        this.limits,
-      );
-      bytes += Buffer.byteLength(step.outcome.json);
+      bytes += checkSize(step.outcome.json, step, { id: this.runId, bytes: this.state.bytes + bytes }, this.limits);
     }
-    this.bytesComing += bytes;
-    this.weigh();
+    this.state.comes(bytes);
     const before = this.ports.point("step:before-commit");
     if (before !== undefined) await before;
     await this.commits.commit({ steps, next: { kind: "continue", collect: this.memo.hasWaits } });
-    this.bytesComing -= bytes;
-    this.weigh();
+    this.state.comes(-bytes);
     if (this.isOver) return false;
     return steps.every(({ stepId, outcome }) => this.memo.get(stepId)?.outcome.json === outcome.json);
   }
@@ -275,7 +262,7 @@ export class Pass {
   /** A step that ran elsewhere, or its failure when its value is larger than a step or its run may keep. */
   fitting(step: NewStep): NewStep {
     try {
-      checkSize(step.outcome.json, step, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);
+      checkSize(step.outcome.json, step, { id: this.runId, bytes: this.state.bytes }, this.limits);
       return step;
     } catch (error) {
       return { ...step, outcome: { kind: "error", json: serializeError(error) } };
@@ -300,7 +287,7 @@ export class Pass {
 
   /** No new attempt starts until the gate opens; a cancel that is being committed holds it. */
   hold(until: Promise<void>): void {
-    this.gate = Promise.all([this.gate, until]);
+    this.state.gate = Promise.all([this.state.gate, until]);
   }
 
   /** Finish what runs, start nothing more, write down what is left, then give the run up. */
@@ -320,6 +307,10 @@ export class Pass {
 
   finish(result: PassResult): void {
     this.state.close(result);
+  }
+
+  get isIdle(): boolean {
+    return this.state.running === 0;
   }
 
   /** Resolves once no attempt and no commit is under way. */
@@ -433,7 +424,7 @@ export class Pass {
   /** The call itself was wrong: nothing to record, the code hears of it at once. */
   private refuse(op: Op, error: unknown): void {
     this.open.delete(op.stepId);
-    op.reject(error);
+    op.answer.reject(error);
   }
 
   private startAttempt(op: Op): void {
@@ -451,119 +442,22 @@ export class Pass {
     op.blockedUntil = null;
     this.state.enter();
     this.state.attempting++;
-    this.weigh();
-    const over = () => {
-      this.state.attempting--;
-      this.weigh();
-      this.state.leave();
-      this.suspension.planIfBlocked();
-    };
-    void this.inLine(() => this.attempt(op)).then(over, (error) => {
-      this.finish({ kind: "broken", error });
-      over();
-    });
-  }
-
-  private inLine(attempt: () => Promise<void>): Promise<void> {
+    this.state.weigh();
+    const attempt = new Attempt(this, op);
     const { slots } = this.options;
-    if (slots === null) return attempt();
-    return slots.within(async () => {
-      if (!this.isOver && !this.ending && !this.draining) await attempt();
-    });
+    if (slots === null) attempt.begin();
+    else
+      slots.enter(() => {
+        if (this.isOver || this.ending || this.draining) this.attemptIsOver();
+        else attempt.begin();
+      });
   }
 
-  private async attempt(op: Op): Promise<void> {
-    const { work, stepId, name, repeat, kind } = op;
-    if (work.kind === "wait") return;
-    const failures = this.memo.failures(stepId);
-    const unreached = failures?.unreached ?? 0;
-    const attempt = (failures?.count ?? 0) - unreached + 1;
-    if (this.gate !== null) await this.gate;
-    const point = this.ports.point("step:before-attempt");
-    if (point !== undefined) await point;
-    if (this.isOver) return;
-    if (!this.ports.isHeld()) {
-      this.giveUp("its lease may have ended");
-      return;
-    }
-    let startedAt = this.ports.now();
-    let bytes = 0;
-    const limitMs = work.limitMs ?? this.options.stepTimeoutMs;
-    const limit = limitMs === null ? noLimit(this) : stepLimit(name, limitMs, this, this.ports);
-    const lines = this.ports.keepsLogs === true ? new Lines() : null;
-    let place = 0;
-    const body = new StepBody(
-      this,
-      name,
-      lines && { add: (level, args) => lines.add(lineOfStep(stepId, place++, this.said(level, args, attempt))) },
-    );
-    const isElsewhere = work.kind === "attempt" && work.isElsewhere === true;
-    const trace = this.ports.trace === undefined || isElsewhere ? null : this.ports.trace.attempt(op, attempt);
-    const facts = { attempt, entered: this.entered, ...limit, body, trace };
-    const ran = (run: () => Promise<Ran>): Promise<Ran> => (trace === null ? run() : trace.within(run));
-    const around = (run: () => Promise<Ran>): Promise<Ran> =>
-      this.options.around === null ? ran(run) : ran(() => this.options.around!({ ...op, attempt }, run));
-    /** Before anything of it is kept. */
-    const check = (ran: Ran): Ran => {
-      body.throwIfNested();
-      checkSize(ran.json, op, { id: this.runId, bytes: this.memo.bytes + this.bytesComing }, this.limits);
-      bytes = Buffer.byteLength(ran.json);
-      this.bytesComing += bytes;
-      this.ports.room?.learn(bytes);
-      this.weigh();
-      return ran;
-    };
-    const { ports, state, commits } = this;
-    let attempted: Attempted;
-    try {
-      attempted = succeeded(
-        work.kind === "attempt"
-          ? check(await body.run(() => around(() => work.run(facts))))
-          : await body.run(() =>
-              attemptTransaction({
-                ...{ op, work, facts, startedAt, ports, state, commits },
-                around: async (run) => check(await around(run)),
-              }),
-            ),
-      );
-    } catch (error) {
-      attempted = failed(error, { ...this.options, attempt, unreached }, this.ports);
-      trace?.failed(error, attempted.kind === "retry" ? attempted.retryAt : null);
-    }
-    trace?.end();
-    body.isOver = true;
-    if (this.isOver) return;
-    const endedAt = this.ports.now();
-    if (work.kind === "attempt") startedAt = Math.min(startedAt, work.began?.() ?? startedAt);
-    if (attempted.kind !== "outcome") this.bytesComing -= bytes;
-    if (attempted.kind === "recorded") {
-      // By a commit of its own: they come behind it with the next one.
-      if (lines !== null) this.state.lines.join(lines);
-      return;
-    }
-    const input = this.memo.inputOf(stepId, work.kind === "attempt" ? (work.input?.() ?? null) : null);
-    if (attempted.kind === "retry") {
-      const { error, retryAt } = attempted;
-      this.hasFailed = true;
-      this.memo.fail(stepId, name, retryAt, wasUnreached(error));
-      op.blockedUntil = retryAt;
-      const tries = this.memo.failureCount(stepId);
-      const facts = { stepId, name, attempt: tries, error, startedAt, endedAt, retryAt, input };
-      this.state.unsaved.addAttempt({ ...facts, counted: attempt }, lines);
-      // Whoever is next in line has waited: it begins by the answer to this commit.
-      if (this.options.slots?.isWaitedFor === true) await this.commits.flush();
-      return;
-    }
-    const { outcome, sends } = attempted;
-    const before = this.ports.point("step:before-commit");
-    if (before !== undefined) await before;
-    await this.commits.commit({
-      steps: [{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, input }],
-      sends,
-      ...(lines === null || lines.isEmpty ? {} : { lines }),
-      // Beside waits it must be known what ended before this step: whoever was first wins the race, now and on replay.
-      next: { kind: "continue", collect: this.memo.hasWaits },
-    });
-    this.bytesComing -= bytes;
+  attemptIsOver(): void {
+    this.state.attempting--;
+    this.state.weigh();
+    this.state.leave();
+    this.suspension.planIfBlocked();
+    this.options.slots?.leave();
   }
 }

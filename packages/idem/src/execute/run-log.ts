@@ -54,7 +54,7 @@ export class Lines {
   }
 }
 
-interface Said {
+export interface Said {
   readonly level: LogLevel;
   readonly args: readonly unknown[];
   readonly at: number;

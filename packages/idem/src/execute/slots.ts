@@ -9,16 +9,29 @@ export class Slots {
     return this.line.length > 0;
   }
 
-  async within<T>(work: () => Promise<T>): Promise<T> {
-    // Whoever leaves hands its slot on, so nobody can slip in before the line.
-    if (this.free > 0) this.free--;
-    else await new Promise<void>((resolve) => this.line.push(resolve));
+  async within<T>(work: (hasWaited: boolean) => Promise<T>): Promise<T> {
+    const hasWaited = this.free === 0;
+    await new Promise<void>((entered) => this.enter(entered));
     try {
-      return await work();
+      return await work(hasWaited);
     } finally {
-      const next = this.line.shift();
-      if (next === undefined) this.free++;
-      else next();
+      this.leave();
     }
+  }
+
+  /** Whoever entered leaves. */
+  enter(begin: () => void): void {
+    if (this.free === 0) this.line.push(begin);
+    else {
+      this.free--;
+      begin();
+    }
+  }
+
+  /** Whoever leaves hands its slot on, so nobody can slip in before the line. */
+  leave(): void {
+    const next = this.line.shift();
+    if (next === undefined) this.free++;
+    else next();
   }
 }

@@ -39,8 +39,8 @@ export class StepBody {
   }
 
   /** Whoever runs it says when it is over. */
-  run<T>(body: () => Promise<T>): Promise<T> {
-    return entered.run(this, body);
+  run<T, Given>(body: (given: Given) => T, given: Given): T {
+    return entered.run(this, body, given);
   }
 
   /** Refuses a step that was started in here; once the body is over, nobody else hears of it. */

@@ -4,7 +4,11 @@ import { readError } from "../model/user-errors.ts";
 import type { Memo } from "./memo.ts";
 import type { OpIds } from "./operation.ts";
 
-type Settling = ConstructorParameters<typeof Promise<unknown>>[0];
+// A promise's constructor calls this at once: one function serves them all.
+let made: { readonly resolve: (value: unknown) => void; readonly reject: (reason: unknown) => void };
+const take = (resolve: (value: unknown) => void, reject: (reason: unknown) => void): void => {
+  made = { resolve, reject };
+};
 
 class StepPromise extends Promise<unknown> {
   /** What comes of it is a promise like any other. */
@@ -12,7 +16,7 @@ class StepPromise extends Promise<unknown> {
     return Promise;
   }
 
-  onHeard: (() => void) | null = null;
+  heardBy: StepAnswer | null = null;
 
   // Also called by await: for a promise that is not of the class Promise itself it asks this method.
   // biome-ignore lint/suspicious/noThenProperty: a promise has one
@@ -20,9 +24,39 @@ class StepPromise extends Promise<unknown> {
     onValue?: ((value: unknown) => A | PromiseLike<A>) | null,
     onError?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    this.onHeard?.();
-    this.onHeard = null;
+    this.heardBy?.heard();
+    this.heardBy = null;
     return super.then(onValue, onError);
+  }
+}
+
+/** A step's promise, and the hands to settle it. */
+export class StepAnswer {
+  readonly promise: Promise<unknown>;
+  private readonly hands: typeof made;
+
+  constructor(
+    private readonly unheard: Map<string, string>,
+    private readonly stepId: string,
+  ) {
+    const promise = new StepPromise(take);
+    this.hands = made;
+    promise.heardBy = this;
+    this.promise = promise;
+  }
+
+  heard(): void {
+    this.unheard.delete(this.stepId);
+  }
+
+  resolve(value: unknown): void {
+    this.hands.resolve(value);
+  }
+
+  reject(reason: unknown): void {
+    // Whoever asked before this hears of it; nobody else has to.
+    if (this.unheard.has(this.stepId)) Promise.prototype.then.call(this.promise, undefined, () => {});
+    this.hands.reject(reason);
   }
 }
 
@@ -30,25 +64,9 @@ class StepPromise extends Promise<unknown> {
 export class Unheard {
   private readonly names = new Map<string, string>();
 
-  promise({ stepId, name }: OpIds, settling: Settling): Promise<unknown> {
-    let resolve!: (value: unknown) => void;
-    let reject!: (reason: unknown) => void;
-    const promise = new StepPromise((...both) => {
-      [resolve, reject] = both;
-    });
+  open({ stepId, name }: OpIds): StepAnswer {
     this.names.set(stepId, name);
-    promise.onHeard = () => this.names.delete(stepId);
-    const refuse = (reason: unknown): void => {
-      // Whoever asked before this hears of it; nobody else has to.
-      if (this.names.has(stepId)) Promise.prototype.then.call(promise, undefined, () => {});
-      reject(reason);
-    };
-    try {
-      settling(resolve, refuse);
-    } catch (error) {
-      refuse(error);
-    }
-    return promise;
+    return new StepAnswer(this.names, stepId);
   }
 
   /** Once the run has ended: what failed and was never asked for, in sentences. */

@@ -129,11 +129,12 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
       // Written down before the callback can change them.
       let kept: string | null = null;
       const input = () => kept;
+      const keep = (value: unknown) => ({ json: toJson(value, `Step "${step}"`) });
       return pass.request("run", asked, (ids) => ({
         kind: "attempt",
         limitMs,
         ...(args.length > 0 && { input }),
-        run: async (facts) => {
+        run: (facts) => {
           const context = contextOf(ids, facts);
           const edited = inputs[ids.stepId];
           // Without a place for arguments the callback would take them for its context, and lose its key.
@@ -148,8 +149,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
           // With arguments the callback receives those, as in Inngest; the context comes last.
           const got = facts.within(() => (args.length > 0 ? body(...given, context) : body(context)));
           // Many bodies answer at once: nothing is waited for then.
-          const value = isThenable(got) ? await got : got;
-          return { json: toJson(value, `Step "${step}"`) };
+          return isThenable(got) ? Promise.resolve(got).then(keep) : keep(got);
         },
       }));
     },

@@ -105,11 +105,9 @@ test("a step nobody awaited that failed is told where a server calls the functio
 
 // Vitest fails a run in which a rejection is not handled, as Node ends a process.
 test("what is thrown while a step is asked for is its own refusal, and ends nothing where nobody awaits it", async () => {
-  const ids = { stepId: "a", name: "a", repeat: 0 };
   const thrown = new Error("thrown at once");
-  const asked = new Unheard().promise(ids, () => {
-    throw thrown;
-  });
+  const answer = new Unheard().open({ stepId: "a", name: "a", repeat: 0 });
+  answer.reject(thrown);
   await new Promise((resolve) => setImmediate(resolve));
-  await expect(asked).rejects.toBe(thrown);
+  await expect(answer.promise).rejects.toBe(thrown);
 });

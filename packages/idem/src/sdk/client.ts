@@ -209,7 +209,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
         retentionMs: options.retention === undefined ? null : readRetention(options.retention),
         hasRadar: options.radar !== false && !this.isTaken,
         isPlayed: this.platform !== nodePlatform,
-        checkEvents: (events) => this.checkEvents(events),
+        checkEvents: options.events === undefined ? null : (events) => this.checkEvents(events),
         codes: this.codes,
         clientIn: (env, store) => {
           if (env === this.env) return this;
@@ -350,17 +350,16 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
    * await client.query("commit");
    * ```
    */
-  async send<const Name extends EventName<Schemas>>(
+  send<const Name extends EventName<Schemas>>(
     events: EventsGiven<Schemas, Name>,
     options: SendInTransaction,
   ): Promise<QueuedResult>;
   /** Sends one event or many: stored durably, all or nothing, with what was decided for each function. */
-  async send<const Name extends EventName<Schemas>>(
+  send<const Name extends EventName<Schemas>>(
     events: EventsGiven<Schemas, Name>,
     options?: SendOptions,
   ): Promise<SendResult>;
-  async send(events: unknown, options?: SendOptions & Partial<SendInTransaction>): Promise<SendResult | QueuedResult> {
-    refuseUnknownSendOptions(options, this.warn);
+  send(events: unknown, options?: SendOptions & Partial<SendInTransaction>): Promise<SendResult | QueuedResult> {
     return this.sendIn(undefined, events, options);
   }
 
@@ -369,6 +368,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     events: unknown,
     options?: SendOptions & Partial<SendInTransaction>,
   ): Promise<SendResult | QueuedResult> {
+    refuseUnknownSendOptions(options, this.warn);
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
     if (options?.waitUntil !== undefined && typeof options.waitUntil !== "function") {
       throw errors.OPTION_INVALID({ option: "waitUntil", why: "it must be a function that takes a promise" });
@@ -390,7 +390,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
         nameOf: (fn) => this.nameOf(fn),
       });
     }
-    const engine = await this.embedded.engine();
+    const engine = this.embedded.ready ?? (await this.embedded.engine());
     if (isQueued) return { queued: await engine.queue(list, windowMs, this.options.middleware ?? [], options.tx!) };
     const accepted = await engine.accept(list, windowMs, this.options.middleware ?? [], { idScope });
     if (options?.waitUntil !== undefined && !this.isParked) {

@@ -62,6 +62,7 @@ export async function loadEngine(): Promise<typeof import("../engine/engine.ts")
 export class Embedded {
   private readonly options: EmbeddedOptions;
   private opening: Promise<Engine> | null = null;
+  private opened: Engine | null = null;
   private socket: OwnerSocket | null = null;
   private registered = 0;
   private registering: Promise<void> | null = null;
@@ -97,13 +98,21 @@ export class Embedded {
     return this.isMounted;
   }
 
+  /** The engine, where nothing has to be waited for; null otherwise. */
+  get ready(): Engine | null {
+    const isKnown = this.registered === this.options.codes.length && this.registering === null;
+    return isKnown && this.closing === null ? this.opened : null;
+  }
+
   async engine(): Promise<Engine> {
     if (this.closing !== null) await this.closing;
     this.opening ??= this.open().catch((error) => {
       this.opening = null;
       throw error;
     });
-    const engine = await this.opening;
+    const { opening } = this;
+    const engine = await opening;
+    if (this.opening === opening) this.opened = engine;
     // Functions may be defined after the store was opened; nothing is sent before all of them are known.
     while (this.registered < this.options.codes.length || this.registering !== null) {
       this.registering ??= this.register(engine).finally(() => {
@@ -222,6 +231,7 @@ export class Embedded {
       if (isDown) await winding;
     } finally {
       this.opening = null;
+      this.opened = null;
       this.started = false;
       this.registered = 0;
       this.engines.clear();

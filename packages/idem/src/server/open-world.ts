@@ -83,7 +83,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
       runsInFlight: settings.runsInFlight,
       leaseTermMs,
       eventWindowMs: defaultWindowMs,
-      checkEvents: async () => {},
+      checkEvents: null,
       retentionMs: settings.retentionMs,
       about: { node: processName(), version: packageVersion(), role: settings.role },
       // Another node may have heard of an app; where there is none, this one told the engine itself.

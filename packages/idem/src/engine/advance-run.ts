@@ -1,0 +1,153 @@
+// One commit of a run that this worker holds: asked until the store answers, taken in, told. On the path of every step: what most do not
+// need (ids, decisions about events) is made where it is.
+import type { Code } from "../execute/function-code.ts";
+import type { Patch } from "../execute/ports.ts";
+import type { NewLog } from "../model/log-line.ts";
+import type { TracedRun } from "../observe/trace-run.ts";
+import type { AdvanceAnswer, Advanced } from "../store/advance.ts";
+import { endEvents } from "./end-events.ts";
+import { persist, persistAfter } from "./persist.ts";
+import { decideSends, type NestedPlan, noSends, planNested, RunIds, type SentEvents } from "./prepare-ingest.ts";
+import { raiseDiverged } from "./raise-diverged.ts";
+import type { RunJob } from "./run-ports.ts";
+import { tellAdvanced } from "./tell-run.ts";
+import type { Worker, WorkerOptions } from "./worker.ts";
+
+const none: readonly never[] = [];
+const nothingNested = { waits: none, ingest: null };
+
+/** A run that is at work here. */
+export interface HeldRun {
+  readonly job: RunJob;
+  /** The name it was leased to. */
+  readonly heldBy: string;
+  readonly code: Code;
+  readonly trace: TracedRun | null;
+  readonly worker: Worker;
+  readonly options: WorkerOptions;
+}
+
+export class AdvanceRun {
+  private runIds: RunIds | null = null;
+  private endIds: readonly string[] | null = null;
+  private nested: Pick<NestedPlan, "waits" | "ingest"> = nothingNested;
+  private tries = 0;
+  private askedMono = 0;
+
+  constructor(
+    private readonly held: HeldRun,
+    private readonly patch: Patch,
+    private readonly seen: number,
+    private readonly log: NewLog | null,
+  ) {}
+
+  /** What is asked of the store stays in the order of asking: only what has events to decide on waits before it asks. */
+  ask(): Promise<AdvanceAnswer> {
+    const { patch } = this;
+    if ((patch.sends?.length ?? 0) > 0) return this.askWithSends();
+    if ((patch.waits?.length ?? 0) > 0 || patch.next.kind === "end") this.nest(null);
+    const { platform } = this.held.options;
+    this.askedMono = platform.monoMs();
+    return this.write().then(
+      (answer) => this.takeIn(answer),
+      async (error) =>
+        this.takeIn(
+          await persistAfter(
+            error,
+            platform,
+            () => this.write(),
+            () => this.isNeeded,
+          ),
+        ),
+    );
+  }
+
+  private async askWithSends(): Promise<AdvanceAnswer> {
+    const { platform, turns } = this.held.options;
+    // The same on every try: a second one must not start a second run.
+    this.runIds ??= new RunIds(this.held.options.newId);
+    this.nest(await decideSends(this.patch.sends!, this.held.worker.prepare(), this.runIds, turns));
+    this.askedMono = platform.monoMs();
+    return this.takeIn(
+      await persist(
+        platform,
+        () => this.write(),
+        () => this.isNeeded,
+      ),
+    );
+  }
+
+  private nest(sent: SentEvents | null): void {
+    const { newId } = this.held.options;
+    const { memo } = this.held.job;
+    const { next, waits = none } = this.patch;
+    this.runIds ??= new RunIds(newId);
+    this.endIds ??= [newId(), newId()];
+    const prepare = this.held.worker.prepare();
+    const { event, events } = memo;
+    const traceparent = this.held.trace?.traceparent ?? null;
+    const run = { id: memo.run.id, fn: memo.run.fn, event, events, traceparent };
+    const ended =
+      next.kind === "end" ? endEvents(run, next.state, next.result, this.endIds, prepare, this.runIds) : null;
+    this.nested = planNested(sent ?? noSends(prepare), waits, ended, prepare);
+  }
+
+  private write(): Promise<AdvanceAnswer> {
+    this.tries++;
+    const { patch, nested, log } = this;
+    const { job } = this.held;
+    return this.held.options.store.advance({
+      env: this.held.options.env,
+      worker: this.held.heldBy,
+      runId: job.memo.run.id,
+      jobId: job.jobId,
+      fence: job.fence,
+      steps: patch.steps ?? none,
+      attempts: patch.attempts?.map(({ counted: _counted, ...attempt }) => attempt) ?? none,
+      waits: nested.waits,
+      ingest: nested.ingest,
+      seen: this.seen,
+      ...(log === null ? {} : { log }),
+      next: patch.next,
+    });
+  }
+
+  private get isNeeded(): boolean {
+    return this.held.worker.names.holds(this.held.heldBy);
+  }
+
+  private takeIn(answer: AdvanceAnswer): AdvanceAnswer | Promise<AdvanceAnswer> {
+    const { patch } = this;
+    const { options, code, job } = this.held;
+    if (answer.kind === "stale-registration") {
+      this.tries = 0;
+      return options.registry.refresh().then(() => this.ask());
+    }
+    if (answer.kind === "advanced") {
+      options.time.note(this.askedMono, answer.now);
+      const point = patch.next.kind === "end" ? options.platform.point("finish:after-commit") : undefined;
+      if (point !== undefined) return point.then(() => this.tell(answer));
+      return this.tell(answer);
+    }
+    // A run that was given back knows its fence no more: the try whose answer was lost may have been the one that counted.
+    if (answer.kind === "fenced" && this.tries > 1) tellAdvanced(patch, null, job.memo, code, options);
+    return answer;
+  }
+
+  private tell(answer: Advanced): Advanced {
+    const { patch } = this;
+    const { options, worker, code, trace, job } = this.held;
+    const { store, env, newId } = options;
+    const { memo } = job;
+    worker.takeIn(answer.ingested, null);
+    if (trace !== null && answer.ingested !== null) {
+      options.traces.decided(this.nested.ingest?.events ?? none, answer.ingested.decisions);
+    }
+    worker.wake(answer.woken);
+    if (answer.freed) worker.poke();
+    tellAdvanced(patch, answer, memo, code, options);
+    const failed = (what: string, error: unknown) => options.telling.logger.warn(`idem: ${what} failed`, error);
+    raiseDiverged(patch, memo.run, { store, env, newId, failed });
+    return answer;
+  }
+}

@@ -79,6 +79,8 @@ export interface Ledger {
   readonly cancels: { readonly at: number; readonly run: string; readonly process: string; readonly won: boolean }[];
   /** Runs somebody tried to cancel, whatever came of it. */
   readonly cancelsAsked: Set<string>;
+  /** When the store cancelled a run that somebody asked to cancel, whether or not its answer came. */
+  readonly cancelled: Map<string, number>;
   readonly pauses: Pause[];
   /** Events a person released or dropped, as `event function`. */
   readonly redecided: Set<string>;
@@ -113,6 +115,7 @@ export const newLedger = (
   ends: [],
   cancels: [],
   cancelsAsked: new Set(),
+  cancelled: new Map(),
   pauses: [],
   redecided: new Set(),
   storedBy: new Map(),

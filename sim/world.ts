@@ -22,6 +22,9 @@ import { Trace } from "./trace.ts";
 
 /** After the faults stop: a lost worker's lease (20 s), its rescue (5 s), and the longest chain of sleeps and retries. */
 const restMaxMs = 120_000;
+
+// Longer than any run of a workload takes once it has its slot.
+const stillMs = 30_000;
 const closingMs = 8_000;
 const closingCount = 15;
 
@@ -116,11 +119,17 @@ export class World {
     // A single slot works off what piled up one after the other.
     const inTurn = plan.runsInFlight * this.nodes.length === 1 ? 3 : 1;
     const restMs = restMaxMs * inTurn + Math.max(0, ...plan.workloads.map((workload) => workload.restMs ?? 0));
-    const deadline = healedAt + restMs + Math.min(this.clock.behindMs, restMs);
+    const allowedMs = restMs + Math.min(this.clock.behindMs, restMs);
+    let deadline = healedAt + allowedMs;
+    let leastOpen = Number.POSITIVE_INFINITY;
     let rested = false;
     const look = async () => {
       const { queued, running, waiting } = await this.store.reads.counts(this.env);
-      const isIdle = clients.open === 0 && queued + running + waiting === 0;
+      const openRuns = queued + running + waiting;
+      // What piled up behind a limit of one may take longer than that, as long as it becomes less.
+      if (openRuns < leastOpen) deadline = Math.max(deadline, Math.min(loop.now + stillMs, healedAt + allowedMs * 4));
+      leastOpen = Math.min(leastOpen, openRuns);
+      const isIdle = clients.open === 0 && openRuns === 0;
       rested = isIdle && !(await this.hasPending()) && !(await this.hasTicksDue());
       if (!rested) loop.schedule(1_000, () => void look());
     };
@@ -155,6 +164,8 @@ export class World {
       if (alive) this.book.enlist(worker);
       else this.book.spend(worker, true);
       if (!alive) counters.add("workers told they were lost");
+    } else if (name === "cancel" && (answer as { kind: string }).kind === "cancelled") {
+      this.ledger.cancelled.set((input[0] as { runId: string }).runId, this.loop.now);
     } else if (name === "handBack") {
       if (this.leases.delete(input[0] as string)) lose(process.name);
     } else if (name === "sweep") {

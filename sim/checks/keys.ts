@@ -45,8 +45,11 @@ export const keyChecks = {
       });
       for (const [text, ofKey] of groupBy(carriers, (carrier) => carrier.text)) {
         // By the world's clock: the store's may stand still, having been set back, and then says nothing about who was first.
-        // Of runs of one standing instant the ledger knows which was entered first.
-        const enteredAt = ({ run }: (typeof ofKey)[number]) => facts.entered.get(run.id) ?? Number.MAX_SAFE_INTEGER;
+        // Of runs of one standing instant the ledger knows which was entered, or cancelled before that, first.
+        const enteredAt = ({ run }: (typeof ofKey)[number]) => {
+          const entry = facts.ledger.entries.find((each) => each.run === run.id);
+          return entry?.at ?? facts.ledger.cancelled.get(run.id) ?? Number.MAX_SAFE_INTEGER;
+        };
         const inOrder = [...ofKey].sort(
           (a, b) => a.at.from - b.at.from || a.run.createdAt - b.run.createdAt || enteredAt(a) - enteredAt(b),
         );

@@ -42,18 +42,21 @@ export function endEvents(
   const at = traceOf(run.event);
   const traceparent = run.traceparent ?? (at === null ? null : writeTraceparent(at));
   const noted = traceparent === null ? null : noteTrace({ extra: null }, traceparent).extra;
-  const events = namesByState[state].map((name, i): NewEvent & { ifAwaited?: boolean } => ({
-    id: eventIds[i]!,
-    callerId: null,
-    windowMs: 0,
-    name,
-    data,
-    ts: options.now,
-    extra: noted,
-    sourceRunId: run.id,
-    ...(options.registry.match(name).length === 0 ? { ifAwaited: true } : {}),
-  }));
-  const pairs = [...pairsFor(events, options, runIds, () => null)];
+  const told = namesByState[state].map(
+    (name, i): NewEvent => ({
+      id: eventIds[i]!,
+      callerId: null,
+      windowMs: 0,
+      name,
+      data,
+      ts: options.now,
+      extra: noted,
+      sourceRunId: run.id,
+    }),
+  );
+  const pairs = [...pairsFor(told, options, runIds, () => null)];
+  const decided = new Set(pairs.map(({ event }) => event));
+  const events = told.map((event, i) => (decided.has(i) ? event : { ...event, ifAwaited: true }));
   return { registration: options.registry.registration, events, pairs };
 }
 

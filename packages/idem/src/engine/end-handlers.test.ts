@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FunctionOptions } from "../sdk/function-types.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
+import { engineOf } from "../testing/one-store.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
 
 /** A run that naps for a day unless something ends it, and what its handlers heard. */
@@ -38,6 +39,26 @@ describe.each(stores)("which end is told to which handler, on %s", (store) => {
     const { send, settle } = await napper(store, {}, both);
     const runId = await send({ fails: true });
     expect(await settle()).toEqual([`onFailure ${runId} of go: not today`]);
+  });
+
+  test("an end is decided by the handlers of its own function alone; what nobody hears is not kept", async () => {
+    const { idem } = testIdem({ store });
+    const heard: string[] = [];
+    const onFailure = ({ event }: any) => void heard.push(event.data.function_id);
+    const fails = async () => {
+      throw new Error("not today");
+    };
+    for (const id of ["a", "b", "c"]) idem.createFunction({ id, retries: 0, onFailure }, { event: `go/${id}` }, fails);
+    idem.createFunction({ id: "bare", retries: 0 }, { event: "go/bare" }, fails);
+    await idem.start();
+    await idem.send([{ name: "go/a" }, { name: "go/bare" }]);
+    await idem.idle();
+    const { store: kept, env } = await engineOf(idem);
+    const told = (await kept.reads.events(env, { limit: 10 })).filter(({ name }) => name.startsWith("inngest/"));
+    expect([heard.length, told.map(({ name }) => name)]).toEqual([1, ["inngest/function.failed"]]);
+    const decisions = await kept.reads.decisionsOfEvent(env, told[0]!.id);
+    expect(decisions.map(({ fn, kind }) => [fn, kind])).toEqual([[expect.stringMatching(/a-failure$/), "started"]]);
+    await idem.stop();
   });
 
   test("a completed run is told to neither", async () => {

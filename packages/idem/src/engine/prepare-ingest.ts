@@ -7,6 +7,7 @@ import { isFor, openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
 import { deferredEventName, payloadOf } from "../model/event.ts";
 import type { Expressions } from "../model/expression.ts";
+import type { EventTrigger } from "../model/function-config.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import type { Outcome } from "../model/step.ts";
 import type { Turns } from "../model/turns.ts";
@@ -55,7 +56,7 @@ export function* pairsFor(
     const payload = payloadOf(event);
     chargeCost(readingCost(event.data));
     for (const { target, triggers } of matches) {
-      if (event.name === deferredEventName && !isFor(target.fn, triggers, payload, options.expressions)) continue;
+      if (isAboutOne(event.name, triggers) && !isFor(target.fn, triggers, payload, options.expressions)) continue;
       yield openRun(
         target,
         triggers,
@@ -75,6 +76,16 @@ export function* pairsFor(
     }
   }
 }
+
+/**
+ * Deferred work is for one function, and the end of a run is told to the companions of its own: the others, whose filters name another, have
+ * nothing to decide. A filter about anything else is its author's, and what it refused is kept.
+ */
+const isAboutOne = (name: string, triggers: readonly EventTrigger[]): boolean =>
+  name === deferredEventName ||
+  (name.startsWith("inngest/function.") && triggers.every(({ if: filter }) => filter?.includes(ofFunction) === true));
+
+const ofFunction = "event.data.function_id == ";
 
 /**
  * All of them, with the loop given back in between when they cost much: what senders put into events decides how long expressions take.

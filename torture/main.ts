@@ -1,9 +1,12 @@
 // npm run torture [-- --short] [--seed N] [--jobs N] [--engine <folder>] [--fresh]
 // npm run torture -- --store postgres [--short] [--seed N] [--minutes N] [--kills N] [--engine <folder>]
+// npm run torture -- --store postgres --apps [--short] [--seed N] [--minutes N]
 // npm run torture -- --power-loss [--synchronous NORMAL] [--runs N] [--cuts N]
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { appsReport, appsShape, shortAppsShape } from "./apps/campaign.ts";
+import { type AppsResult, runAppsRound } from "./apps/round.ts";
 import { fingerprint, fullForm, killCount, runCampaign, shortForm } from "./campaign.ts";
 import type { Violation } from "./check.ts";
 import { builtEngine, crashPoints, root } from "./engine.ts";
@@ -17,6 +20,7 @@ const { values } = parseArgs({
     store: { type: "string", default: "sqlite" },
     short: { type: "boolean", default: false },
     sweep: { type: "boolean", default: false },
+    apps: { type: "boolean", default: false },
     seed: { type: "string", default: "1" },
     jobs: { type: "string", default: "2" },
     engine: { type: "string", default: builtEngine },
@@ -45,6 +49,8 @@ npm run torture -- --store postgres     three nodes over one PostgreSQL: kills, 
   --kills N         … and until so many nodes were killed
   --short           one round of half a minute
   --sweep           no node stays: each sweeps again and again
+  --apps            three servers behind a load balancer instead: apps of the official SDK, a worker that connects, durable endpoints
+                    and subscribers, while servers are killed and lines are cut
 npm run torture -- --power-loss         replays a traced write log, cut at every promise (needs strace)
   --synchronous NORMAL   the self-check: it must lose data
   --runs N --cuts N      how much to trace, and how often to cut`);
@@ -60,7 +66,8 @@ function number(option: "seed" | "jobs" | "runs" | "cuts" | "minutes" | "kills")
 const seed = number("seed");
 const engine = resolve(values.engine);
 if (values.store !== "sqlite" && values.store !== "postgres") throw new Error("--store must be sqlite or postgres");
-const torture = values.store === "postgres" ? tearNodes : values["power-loss"] ? cutPower : kill;
+const torture =
+  values.store === "postgres" ? (values.apps ? tearServers : tearNodes) : values["power-loss"] ? cutPower : kill;
 process.exitCode = (await torture()) ? 0 : 1;
 
 async function kill(): Promise<boolean> {
@@ -113,6 +120,29 @@ async function tearNodes(): Promise<boolean> {
     console.log(`seed ${round}: ${result.acked} events, ${result.violations.length} violations, in ${took} s`);
   } while (Date.now() - startedAt < untilMs || kills() < killsMin);
   console.log(postgresReport(rounds));
+  console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s`);
+  return rounds.every(({ violations }) => violations.length === 0);
+}
+
+async function tearServers(): Promise<boolean> {
+  const shape = values.short ? shortAppsShape : appsShape;
+  const untilMs = values.short ? 0 : number("minutes") * 60_000;
+  const startedAt = Date.now();
+  const rounds: AppsResult[] = [];
+  do {
+    const round = seed + rounds.length;
+    console.log(`seed ${round}: ${shape.nodes} servers for ${shape.forMs / 1_000} s`);
+    const onFault = (atMs: number, kind: string, about: string) =>
+      console.log(`${(atMs / 1_000).toFixed(1).padStart(7)} s  ${kind.padEnd(20)} ${about}`);
+    const onViolation = ({ check, detail }: Violation) => console.log(`VIOLATED ${check}\n         ${detail}`);
+    const result = await runAppsRound({ ...shape, seed: round, onFault, onViolation });
+    rounds.push(result);
+    const took = Math.round(result.tookMs / 1_000);
+    console.log(
+      `seed ${round}: ${result.evidence.asked.length} runs, ${result.violations.length} violations, in ${took} s`,
+    );
+  } while (Date.now() - startedAt < untilMs);
+  console.log(appsReport(rounds));
   console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s`);
   return rounds.every(({ violations }) => violations.length === 0);
 }

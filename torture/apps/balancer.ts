@@ -44,9 +44,10 @@ export class Balancer {
 
   /** A line to the next node that takes one. */
   private async reach(): Promise<Socket | null> {
-    for (let tries = this.ports().length; tries > 0; tries--) {
-      const ports = this.ports();
-      const socket = connect(ports[this.next++ % ports.length]!, "127.0.0.1");
+    const ports = this.ports();
+    const first = this.next++;
+    for (let tries = 0; tries < ports.length; tries++) {
+      const socket = connect(ports[(first + tries) % ports.length]!, "127.0.0.1");
       socket.setNoDelay(true);
       try {
         await once(socket, "connect");

@@ -153,7 +153,10 @@ interface Host {
 
 async function startHost(options: HostOptions): Promise<Host> {
   const child: ChildProcess = fork(join(root, "torture", "dist", "apps", "host.js"), [JSON.stringify(options)], {
-    env: { PATH: process.env.PATH ?? "", NODE_OPTIONS: "--experimental-websocket --no-warnings" },
+    env: {
+      PATH: process.env.PATH ?? "",
+      NODE_OPTIONS: "--experimental-websocket --no-warnings",
+    },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const end = async () => {

@@ -9,11 +9,19 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { install, runtimes } from "../runtimes/runtimes.mjs";
 
 // Where the Node that runs this has no SQLite inside that is new enough: what the pages say to install then.
 const [major, minor, patch] = process.versions.node.split(".").map(Number);
 const hasSqlite = major > 24 || (major === 24 && minor >= 15) || (major === 22 && minor * 100 + patch >= 2203);
 const driver = hasSqlite ? [] : ["better-sqlite3"];
+
+/** Of those that npm brings into `runtimes`, for a framework that the Node of this process is too old for. */
+const newerNode = () => {
+  if (major >= 22) return process.execPath;
+  install();
+  return runtimes().find(({ name }) => name === "node24").path;
+};
 
 const verifying = ["@mswjs/interceptors@0.41.9", "@swc/wasm"];
 
@@ -124,6 +132,7 @@ export default {
     orders: "/orders",
   },
   sveltekit: {
+    node: newerNode,
     verified: { file: "src/lib/server/idem.ts", mail: /\(\) => console\.log\(`[^`]*`\)/ },
     configuration: `export default {
   modules: ["src/lib/server/idem.ts"],
@@ -143,7 +152,6 @@ export default { plugins: [sveltekit({ adapter: adapter() })] };
       "src/app.html": "<!doctype html><html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>\n",
       "src/routes/+page.svelte": "<h1>shop</h1>\n",
       "package.json": '{ "private": true, "type": "module" }\n',
-      "tsconfig.json": '{ "extends": "./.svelte-kit/tsconfig.json" }\n',
     },
     build: ["node_modules/vite/bin/vite.js", "build"],
     start: () => ["build"],
@@ -227,7 +235,7 @@ function verify(folder, { verified, configuration, module }) {
 }
 
 async function prove(name, quickstart) {
-  const { install, beside, build, start, orders } = quickstart;
+  const { install: packages, beside, build, start, orders, node = () => process.execPath } = quickstart;
   const folder = mkdtempSync(join(tmpdir(), `idem-${name}-`));
   const page = readFileSync(join(root, "docs", "quickstarts", `${name}.md`), "utf8");
   const blocks = [...page.matchAll(/```ts\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, path, code]) => [path, code]);
@@ -259,11 +267,11 @@ async function prove(name, quickstart) {
     `./${tarball}`,
     ...driver,
     ...verifying,
-    ...install,
+    ...packages,
   ]);
-  run(process.execPath, build);
+  run(node(), build);
   const port = await freePort();
-  const server = spawn(process.execPath, start(port), {
+  const server = spawn(node(), start(port), {
     cwd: folder,
     env: { ...process.env, PORT: String(port), NODE_ENV: "production" },
   });

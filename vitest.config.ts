@@ -94,6 +94,7 @@ export default defineConfig({
       },
       // Its files share a process: each would load ESLint and a TypeScript of its own.
       { test: { ...project("lint", ["packages/eslint-plugin/src/**/*.test.ts"]).test, isolate: false } },
+      project("create", ["packages/create-idem/src/**/*.test.ts"]),
       project("examples", ["examples/**/*.test.ts"]),
       // Mostly waiting for other processes: many at once take as long as one.
       { test: { ...project("acceptance", ["acceptance/**/*.test.ts"]).test, maxConcurrency: 40 } },

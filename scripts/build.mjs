@@ -1,12 +1,13 @@
 // Builds packages/idem twice: into `modules`, types and code by the compiler, a file for each of ours, which simulator, torture, benches and tests look into; and of these
 // into `dist`, which is published: entries and parts (bundle.mjs), the declarations that they lead to, the plain SQL files, the dashboard's pages. Then the programs
 // that are compiled against it. The output is written over, never removed first: a reader of it (a running example) never finds it gone. What an earlier build left and this
-// one did not make goes afterwards, or it would be published. packages/eslint-plugin is compiled into a dist of its own.
+// one did not make goes afterwards, or it would be published. packages/eslint-plugin is compiled into a dist of its own, packages/create-idem into one file.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
 import { build } from "vite";
 import { bundle } from "./bundle.mjs";
 import { billOfMaterials } from "./sbom.mjs";
@@ -75,6 +76,14 @@ function copyPages() {
   writeFileSync(join(plugin, "docs", "lint.md"), lint);
 }
 
+/** One file with what it shares with `idem init`: it is fetched anew for every project, and brings nothing along. */
+async function buildCreate() {
+  const folder = join(root, "packages", "create-idem");
+  const made = await rolldown({ input: join(folder, "src", "main.ts"), platform: "node", external: /^node:/ });
+  await made.write({ file: join(folder, "dist", "main.js"), format: "es" });
+  await made.close();
+}
+
 function removeAllBut(made, folder) {
   const kept = new Set(made.map((path) => resolve(path)));
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -91,6 +100,7 @@ const made = [...copyAll(plain, join(idem, "src"), dist), ...(await buildParts()
 writeFileSync(sbom, billOfMaterials());
 removeAllBut(made, dist);
 removeAllBut(compile(join(plugin, "tsconfig.build.json")), join(plugin, "dist"));
+await buildCreate();
 for (const program of ["sim", "torture", "siege", "bench", "acceptance/app"]) {
   const project = join(root, program, "tsconfig.json");
   if (existsSync(project)) compile(project);

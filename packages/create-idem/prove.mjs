@@ -22,7 +22,7 @@ const run = (cwd, command, args, env = {}) =>
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1", ...env },
   });
-const npm = (cwd, args, env) => run(cwd, "npm", [...args, "--loglevel=error"], env);
+const npm = (cwd, args, env) => run(cwd, "npm", ["--loglevel=error", ...args], env);
 
 function pack(folder) {
   const packed = ["idem", "eslint-plugin", "create-idem"].map((name) => {

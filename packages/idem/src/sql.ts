@@ -25,6 +25,12 @@ export {
   type PostgresJsTx,
   postgresJsAdapter,
 } from "./toolkit/sql/postgres-js.ts";
+export {
+  type PrismaAdapterOptions,
+  type PrismaDatabase,
+  type PrismaQueries,
+  prismaAdapter,
+} from "./toolkit/sql/prisma.ts";
 export { checkTables, ensureTables } from "./toolkit/sql/ready-tables.ts";
 export { type OpenTransaction, sqlTx } from "./toolkit/sql/sql-tx.ts";
 export { type TableName, tablesSql } from "./toolkit/sql/tables.ts";

@@ -31,7 +31,7 @@ export function* putMessages(dialect: Dialect, messages: readonly NewMessage[]):
     // Sorted, so that two calls that share keys take their turns in the same order and cannot deadlock.
     const turns = new Set(messages.flatMap(({ orderKey }) => (orderKey === null ? [] : [turnOf(orderKey)])));
     for (const turn of [...turns].sort()) {
-      yield { text: "select pg_advisory_xact_lock(cast($1 as bigint))", params: [turn] };
+      yield { text: "select cast(pg_advisory_xact_lock(cast($1 as bigint)) as text)", params: [turn] };
     }
   }
   const put: PutMessage[] = [];

@@ -12,12 +12,26 @@ export type SqlFault =
   | "aborted"
   | "fault";
 
+interface Thrown {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+  /** Of Prisma, which keeps what its driver threw in here. */
+  readonly meta?: { readonly driverAdapterError?: unknown };
+  readonly originalCode?: unknown;
+  readonly originalMessage?: unknown;
+}
+
 /** ORMs wrap what their driver threw; from the outside in. */
-function causesOf(error: unknown): { readonly code?: unknown; readonly message?: unknown }[] {
-  const causes = [];
+function causesOf(error: unknown): Thrown[] {
+  const causes: Thrown[] = [];
   for (let each = error; each !== null && typeof each === "object" && causes.length < 5; ) {
-    causes.push(each);
-    each = (each as { cause?: unknown }).cause;
+    const thrown = each as Thrown;
+    const isTold = thrown.originalCode !== undefined;
+    causes.push(
+      isTold ? Object.assign(new Error(String(thrown.originalMessage)), { code: thrown.originalCode }) : thrown,
+    );
+    each = thrown.cause ?? thrown.meta?.driverAdapterError;
   }
   return causes;
 }

@@ -32,7 +32,7 @@ export interface Answered {
 /** `const { rows } = yield { text, params }` */
 export type Operation<T> = Generator<Statement, T, Answered>;
 
-/** What differs between the dialects in the toolkit's texts. */
+/** What differs between the dialects in the toolkit's texts. Types that only the server knows (void, pg_lsn) are cast to text: Prisma reads no others. */
 export interface Sql {
   readonly dialect: Dialect;
   /** The database's clock, in milliseconds: one value for the whole of a statement. It alone decides leases, windows and ticks. */
@@ -53,7 +53,7 @@ const byDialect: Readonly<Record<Dialect, Sql>> = {
     now: "cast(extract(epoch from statement_timestamp()) * 1000 as bigint)",
     skipLocked: "for update skip locked",
     stand: `case when current_setting('synchronous_standby_names') <> '' and pg_current_xact_id_if_assigned() is null
-                 then pg_logical_emit_message(true, 'idem', '') end`,
+                 then cast(pg_logical_emit_message(true, 'idem', '') as text) end`,
   },
   sqlite: {
     dialect: "sqlite",

@@ -156,7 +156,7 @@ const makersLock = 0x6964656d;
 
 function* make(dialect: Dialect, names: readonly TableName[]): Operation<void> {
   if (dialect === "postgres") {
-    yield { text: "select pg_advisory_xact_lock(cast($1 as bigint))", params: [makersLock] };
+    yield { text: "select cast(pg_advisory_xact_lock(cast($1 as bigint)) as text)", params: [makersLock] };
   }
   const before = yield* readNotes(dialect);
   const missing = names.filter((name) => !before.has(name));

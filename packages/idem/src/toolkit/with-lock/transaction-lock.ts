@@ -16,7 +16,10 @@ function* takeTurn(dialect: Dialect, name: string): Operation<void> {
   const hash = createHash("sha256")
     .update(JSON.stringify(["idem lock", name]))
     .digest();
-  yield { text: "select pg_advisory_xact_lock(cast($1 as bigint))", params: [hash.readBigInt64BE(0).toString()] };
+  yield {
+    text: "select cast(pg_advisory_xact_lock(cast($1 as bigint)) as text)",
+    params: [hash.readBigInt64BE(0).toString()],
+  };
   // The bound was for this wait; the user's statements have their own.
   yield { text: "set local lock_timeout to default", params: [] };
 }

@@ -87,7 +87,7 @@ async function serve(folder, template, env) {
     const first = await placeOrder(url);
     expectSame("the first order", [first.status, first.decision], [201, "started"]);
     const again = await placeOrder(url);
-    expectSame("the second order", [again.status, again.decision, again.runId], [201, "duplicate-key", first.runId]);
+    expectSame("the second order", [again.status, again.decision, again.runId], [201, "duplicate-event", first.runId]);
     const clicks = [await placeOrder(url, "click-1"), await placeOrder(url, "click-1")];
     expectSame(
       "two clicks",
@@ -125,7 +125,7 @@ async function prove(template, store, packed, databaseUrl) {
     expectSame(
       "decisions",
       outs.map((out) => /^first: .*$/m.exec(out)?.[0]),
-      ["first: started, again: duplicate-key", "first: duplicate-key, again: duplicate-key"],
+      ["first: started, again: duplicate-event", "first: duplicate-event, again: duplicate-event"],
     );
   } else await serve(folder, template, env);
   rmSync(place, { recursive: true, force: true });

@@ -4,7 +4,8 @@ import type { Form } from "./form.ts";
 const plain = `import { idem } from "./idem.js";
 
 await idem.start();
-const event = { name: "order/placed", data: { orderId: Number(process.argv[2] ?? 7) } };
+const orderId = Number(process.argv[2] ?? 7);
+const event = { id: \`order-placed-\${orderId}\`, name: "order/placed", data: { orderId } };
 const first = await idem.send(event);
 const again = await idem.send(event); // a double click, a webhook that is delivered again
 console.log(\`first: \${first.decisions[0]?.kind}, again: \${again.decisions[0]?.kind}\`);
@@ -20,7 +21,7 @@ import { engineKeys, idempotency } from "idem/http";
 import { asListener } from "idem/node";
 import { idem } from "./idem.js";
 
-// Who asks: an account's id from your own session. Nobody is refused with 403.
+// Who asks: an account's id from your own session. Here, everybody without one is the same guest.
 const keys = idempotency({
   keys: engineKeys(idem),
   principal: (request) => request.headers.get("x-account") ?? "guest",
@@ -32,7 +33,8 @@ app.use(express.json({ verify: keepRawBody })); // what is compared is bytes
 
 // With the header Idempotency-Key a second request gets the first answer, byte for byte.
 app.post("/orders", idempotent(keys, { onCrash: "rerun", required: false }), async (req, res) => {
-  const { decisions } = await idem.send({ name: "order/placed", data: { orderId: req.body.orderId } });
+  const { orderId } = req.body;
+  const { decisions } = await idem.send({ id: \`order-placed-\${orderId}\`, name: "order/placed", data: { orderId } });
   res.status(201).json({ run: decisions[0]?.runId, decision: decisions[0]?.kind });
 });
 
@@ -53,7 +55,7 @@ import { idempotent } from "idem/hono";
 import { engineKeys, idempotency } from "idem/http";
 import { idem } from "./idem.js";
 
-// Who asks: an account's id from your own session. Nobody is refused with 403.
+// Who asks: an account's id from your own session. Here, everybody without one is the same guest.
 const keys = idempotency({
   keys: engineKeys(idem),
   principal: (request) => request.headers.get("x-account") ?? "guest",
@@ -67,7 +69,7 @@ app.all("/idem/*", (c) => dashboard(c.req.raw));
 // With the header Idempotency-Key a second request gets the first answer, byte for byte.
 app.post("/orders", idempotent(keys, { onCrash: "rerun", required: false }), async (c) => {
   const { orderId } = await c.req.json();
-  const { decisions } = await idem.send({ name: "order/placed", data: { orderId } });
+  const { decisions } = await idem.send({ id: \`order-placed-\${orderId}\`, name: "order/placed", data: { orderId } });
   return c.json({ run: decisions[0]?.runId, decision: decisions[0]?.kind }, 201);
 });
 
@@ -112,7 +114,7 @@ export default function Layout({ children }: { children: ReactNode }) {
 import { idempotent } from "idem/next";
 import { idem } from "../../lib/idem";
 
-// Who asks: an account's id from your own session. Nobody is refused with 403.
+// Who asks: an account's id from your own session. Here, everybody without one is the same guest.
 const keys = idempotency({
   keys: engineKeys(idem),
   principal: (request) => request.headers.get("x-account") ?? "guest",
@@ -121,7 +123,7 @@ const keys = idempotency({
 // With the header Idempotency-Key a second request gets the first answer, byte for byte.
 export const POST = idempotent(keys, { onCrash: "rerun", required: false }, async (request) => {
   const { orderId } = await request.json();
-  const { decisions } = await idem.send({ name: "order/placed", data: { orderId } });
+  const { decisions } = await idem.send({ id: \`order-placed-\${orderId}\`, name: "order/placed", data: { orderId } });
   return Response.json({ run: decisions[0]?.runId, decision: decisions[0]?.kind }, { status: 201 });
 });
 `,

@@ -110,12 +110,12 @@ function readmeOf(form: Form): string {
   const started = template === "next" ? "npm run build && npm start" : "npm start";
   const before = store === "postgres" ? "cp .env.example .env   # where PostgreSQL is\n" : "";
   const seen = isPlain
-    ? `It sends one event twice: \`started\`, then \`duplicate-key\`, and one line that charges. Start it again and nothing is charged.`
+    ? `It sends one event twice: \`started\`, then \`duplicate-event\`, and one line that charges. Start it again and nothing is charged.`
     : `Then place an order twice, and look at <http://localhost:3000/idem>:
 
 \`\`\`sh
 curl localhost:3000/orders -H 'content-type: application/json' -d '{"orderId": 1}'   # started
-curl localhost:3000/orders -H 'content-type: application/json' -d '{"orderId": 1}'   # duplicate-key, and the same run
+curl localhost:3000/orders -H 'content-type: application/json' -d '{"orderId": 1}'   # duplicate-event, and the same run
 \`\`\``;
   return `# ${name}
 

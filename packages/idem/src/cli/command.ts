@@ -36,13 +36,15 @@ export interface Command {
   readonly options: Readonly<Record<string, Option>>;
   readonly details?: readonly string[];
   readonly examples: readonly string[];
+  /** Why it cannot be asked of a server elsewhere; those that can have `serverOptions`. */
+  readonly whyNoServer?: string;
   /** Where the usual exit codes mean something else: all of its own, and the one for whatever keeps it from running. */
   readonly exits?: { readonly list: readonly (readonly [number, string])[]; readonly unable: number };
   run(context: Context): Promise<number>;
 }
 
 /** Where a store is kept, and what only the doctor and the copiers need of it. */
-export type Place = FilePlace | ServerPlace;
+export type Place = FilePlace | ServerPlace | ElsewherePlace;
 
 export interface FilePlace {
   readonly kind: "file";
@@ -53,6 +55,12 @@ export interface FilePlace {
 
 export interface ServerPlace extends Omit<ReadOnlyStore, "store"> {
   readonly kind: "server";
+}
+
+/** Whatever an Idem server has: asked over HTTP. */
+export interface ElsewherePlace {
+  readonly kind: "elsewhere";
+  readonly where: string;
 }
 
 /** The store as a reading command sees it. */
@@ -109,6 +117,19 @@ export const storeOptions: Readonly<Record<string, Option>> = {
   env: { value: "name", help: 'the environment; "default" unless given' },
   app: { value: "id", help: "whose functions are called by their short names; the only app unless given" },
   json: { help: "one JSON document for programs instead of text for people" },
+};
+
+/** Options of those that a server elsewhere answers as well. */
+export const serverOptions: Readonly<Record<string, Option>> = {
+  ...storeOptions,
+  server: {
+    value: "url",
+    help: "an Idem server instead of a store: https://idem.example.com; IDEM_SERVER where no store is given",
+  },
+  "signing-key": {
+    value: "key",
+    help: "with --server: a signing key of the environment; IDEM_SIGNING_KEY, else IDEM_PASSWORD, unless given",
+  },
 };
 
 export function countOption(context: Context, name: string, otherwise: number, max: number): number {

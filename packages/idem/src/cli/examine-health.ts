@@ -6,6 +6,7 @@ import { times } from "../radar/finding.ts";
 import { type AlertFacts, wordsOf } from "../radar/found-alert.ts";
 import type { Context, Reading } from "./command.ts";
 import { examineFile } from "./examine-file.ts";
+import { unusable } from "./exit.ts";
 import { iso, relative } from "./times.ts";
 
 // A worker takes up due work at once and a lost worker's within this time.
@@ -79,6 +80,9 @@ export async function examineHealth(context: Context, reading: Reading): Promise
 
 async function examinePlace(context: Context, reading: Reading): Promise<ExaminedPlace> {
   if (reading.place.kind === "file") return examineFile(context, reading.place);
+  if (reading.place.kind === "elsewhere") {
+    throw unusable(`${reading.place.where} is a server elsewhere: its store is examined beside it.`);
+  }
   const { examineServer } = await import("./examine-server.ts");
   return examineServer(reading.place, await reading.reads.workers());
 }

@@ -1,5 +1,5 @@
 // How a command ends. The codes are part of the interface: docs/cli.md lists them.
-import { IdemError } from "../model/errors.ts";
+import { type ErrorCode, IdemError } from "../model/errors.ts";
 
 export const exitCodes = {
   ok: 0,
@@ -32,11 +32,14 @@ export const usage = (message: string): Refusal => new Refusal(exitCodes.usage, 
 export const failed = (message: string): Refusal => new Refusal(exitCodes.failed, message);
 export const unusable = (message: string, cause?: unknown): Refusal => new Refusal(exitCodes.store, message, { cause });
 
+/** Of an error of Idem's own, wherever it was raised. */
+export function exitCodeOfCode(code: ErrorCode): number {
+  if (code.startsWith("STORE_")) return exitCodes.store;
+  return /_(UNKNOWN|TAKEN|NOT_WAITING|NOT_OPEN)$/.test(code) ? exitCodes.failed : exitCodes.usage;
+}
+
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Refusal) return error.exitCode;
-  if (error instanceof IdemError) {
-    if (error.code.startsWith("STORE_")) return exitCodes.store;
-    return /_(UNKNOWN|TAKEN|NOT_WAITING|NOT_OPEN)$/.test(error.code) ? exitCodes.failed : exitCodes.usage;
-  }
+  if (error instanceof IdemError) return exitCodeOfCode(error.code);
   return String((error as { code?: unknown }).code).startsWith("SQLITE_") ? exitCodes.store : exitCodes.failed;
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { storeOptions } from "./command.ts";
+import { serverOptions } from "./command.ts";
 import { allCommands } from "./commands.ts";
 import { exitCodeList } from "./exit.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
@@ -82,7 +82,7 @@ describe("docs/cli.md", () => {
     (name, command) => {
       const section = documented.split(/^### /m).find((part) => part.startsWith(`\`idem ${name}\``))!;
       expect(section).toContain(usageLine(command));
-      const own = Object.keys(command.options).filter((option) => storeOptions[option] === undefined);
+      const own = Object.keys(command.options).filter((option) => serverOptions[option] === undefined);
       for (const option of own) expect(section).toContain(`--${option}`);
       for (const example of command.examples) expect(section).toContain(example);
     },
@@ -90,7 +90,7 @@ describe("docs/cli.md", () => {
 
   test("lists the exit codes and the options of every command", () => {
     for (const [code, text] of exitCodeList) expect(documented).toContain(`| ${code} | ${text} |`);
-    for (const [name, option] of Object.entries(storeOptions))
+    for (const [name, option] of Object.entries(serverOptions))
       expect(documented).toContain(`\`${optionName(name, option)}\``);
   });
 });

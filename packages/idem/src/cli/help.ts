@@ -1,5 +1,5 @@
 // Help, made from what the commands say about themselves, so that it cannot differ from what they do.
-import { type Command, type Option, storeOptions } from "./command.ts";
+import { type Command, type Option, serverOptions } from "./command.ts";
 import { exitCodeList } from "./exit.ts";
 
 export const optionName = (name: string, { value, short, looks }: Option): string =>
@@ -23,8 +23,8 @@ export function generalHelp(commands: readonly Command[]): string {
     "Commands",
     ...listed(commands.map((command) => [command.name, command.summary])),
     "",
-    "Options of every command on a store",
-    ...listed(Object.entries(storeOptions).map(([name, option]) => [optionName(name, option), option.help])),
+    "Options of commands on a store",
+    ...listed(Object.entries(serverOptions).map(([name, option]) => [optionName(name, option), option.help])),
     "",
     "  idem <command> --help    what it takes, with examples",
     "  idem --version           the version",

@@ -8,6 +8,7 @@ import { allCommands, commandNames, findCommand } from "./commands.ts";
 import { exitCodeOf, exitCodes, Refusal, usage } from "./exit.ts";
 import { findStore, locateStore } from "./find-store.ts";
 import { commandHelp, generalHelp, usageLine } from "./help.ts";
+import type { ReadAddress } from "./open-reading.ts";
 import { paintFor } from "./paint.ts";
 import { printable, withoutSecrets } from "./printable.ts";
 import { type Io, terminal } from "./terminal.ts";
@@ -70,6 +71,10 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
   }
   const env = options.env ?? "default";
   const storeAddress = () => locateStore(io, options.store);
+  const readAddress = (): ReadAddress => {
+    const elsewhere = serverMeant(command, options, io);
+    return elsewhere === null ? storeAddress() : { kind: "elsewhere", url: elsewhere, key: options["signing-key"] };
+  };
   return {
     io,
     words,
@@ -85,16 +90,30 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
     // Loaded where they are used: the stores are most of what a command loads.
     read: async (body) => {
       const { readStore } = await import("./open-reading.ts");
-      return readStore(io, { address: storeAddress(), env, app: options.app }, body);
+      return readStore(io, { address: readAddress(), env, app: options.app }, body);
     },
     write: async (body) => {
       const { writeStore } = await import("./reach-owner.ts");
-      return writeStore(io, { address: storeAddress(), app: options.app, env }, body);
+      return writeStore(io, { address: readAddress(), app: options.app, env }, body);
     },
     say: (line) => io.out.write(`${line}\n`),
     json: (value) => io.out.write(`${JSON.stringify(value, null, 2)}\n`),
     remark: (line) => io.err.write(`${line}\n`),
   };
+}
+
+/** --server, else, where no store is named, IDEM_SERVER: an app whose server is elsewhere has no store of its own. */
+function serverMeant(
+  command: Command,
+  { server, store }: Readonly<Record<string, string | undefined>>,
+  io: Io,
+): string | null {
+  if (server !== undefined) {
+    if (store !== undefined) throw usage("Give --server or --store, not both.");
+    return server;
+  }
+  if (command.options.server === undefined || store !== undefined || (io.env("IDEM_STORE") ?? "") !== "") return null;
+  return io.env("IDEM_SERVER") || null;
 }
 
 function parse(command: Command, args: readonly string[]) {
@@ -118,6 +137,9 @@ function parse(command: Command, args: readonly string[]) {
     return { words: positionals, values };
   } catch (error) {
     const [what] = (error as Error).message.split(". ");
+    if (/^Unknown option '--server'/.test(what!) && command.whyNoServer !== undefined) {
+      throw usage(`idem ${command.name} takes no --server: ${command.whyNoServer}`);
+    }
     const [, strange] = what!.match(/^Unknown option '--([^'=]+)/) ?? [];
     const near = strange === undefined ? null : nearestWord(strange, Object.keys(options));
     const hint = near === null ? "" : ` Did you mean --${near}?`;

@@ -6,7 +6,7 @@ import type { Reading } from "./command.ts";
 
 const pageSize = 200;
 // Longer than a commit takes, and than the clocks of nodes are apart.
-const lookBackMs = { file: 0, server: 5_000 } as const;
+const lookBackMs = { file: 0, server: 5_000, elsewhere: 5_000 } as const;
 
 export class NewEvents {
   private newest: string;

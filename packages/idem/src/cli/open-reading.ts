@@ -11,6 +11,7 @@ import type { Store } from "../store/store.ts";
 import type { Place, Reading } from "./command.ts";
 import { unusable } from "./exit.ts";
 import { checkStoreFile, type StoreAddress } from "./find-store.ts";
+import type { ServerAddress } from "./server-line.ts";
 import type { Io } from "./terminal.ts";
 import { type ToolReads, toolReadsOfFile } from "./tool-reads.ts";
 
@@ -27,7 +28,7 @@ export function appMeant(functions: readonly RegisteredFunction[], said: string 
 }
 
 /** From rows to what people call a function, and back. `app` is the one whose own names they mean. */
-function functionNamesOf(
+export function functionNamesOf(
   functions: readonly RegisteredFunction[],
   app: string | null,
 ): Pick<Reading, "nameOf" | "slugOf"> {
@@ -60,15 +61,11 @@ export interface Opened {
 
 export async function readStore<T>(
   io: Io,
-  options: { readonly address: StoreAddress; readonly env: string; readonly app: string | undefined },
+  options: { readonly address: ReadAddress; readonly env: string; readonly app: string | undefined },
   body: (reading: Reading) => Promise<T>,
 ): Promise<T> {
   const { address, env } = options;
-  // Refused, where the key is none, before anything is open.
-  const sealing = sealingOf(io.platform, address.kind === "server", io.env);
-  const opened = await open(address, io.platform);
-  const { place, rows } = opened;
-  const store = sealStore(opened.store, sealing);
+  const { store, place, rows } = await openSealed(io, address, env);
   try {
     const { functions } = await store.reads.functions(env);
     const app = appMeant(functions, options.app);
@@ -83,13 +80,31 @@ export async function readStore<T>(
       place,
       get connection() {
         if (place.kind === "file") return place.connection;
-        throw unusable(`${place.where} is a PostgreSQL store, and this works on SQLite files.`);
+        const what = place.kind === "server" ? "a PostgreSQL store" : "a server elsewhere";
+        throw unusable(`${place.where} is ${what}, and this works on SQLite files.`);
       },
       ...names,
     });
   } finally {
     await store.close();
   }
+}
+
+/** A store on this machine or on PostgreSQL, or what a server elsewhere has. */
+export type ReadAddress = StoreAddress | ({ readonly kind: "elsewhere" } & ServerAddress);
+
+async function openSealed(io: Io, address: ReadAddress, env: string): Promise<Opened> {
+  if (address.kind === "elsewhere") {
+    const [{ lineTo }, { openRemoteReading }] = await Promise.all([
+      import("./server-line.ts"),
+      import("./open-remote-reading.ts"),
+    ]);
+    return openRemoteReading(lineTo(io, address, env));
+  }
+  // Refused, where the key is none, before anything is open.
+  const sealing = sealingOf(io.platform, address.kind === "server", io.env);
+  const opened = await open(address, io.platform);
+  return { ...opened, store: sealStore(opened.store, sealing) };
 }
 
 async function open(address: StoreAddress, platform: Platform): Promise<Opened> {

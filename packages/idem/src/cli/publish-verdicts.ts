@@ -8,8 +8,6 @@ import {
   verdictKind,
 } from "../observe/published-verdicts.ts";
 import { cliName } from "../platform/node-platform.ts";
-import { RemoteServer } from "../sdk/remote-server.ts";
-import { answerTo, requestTo } from "../sdk/server-api.ts";
 import { withoutPassword } from "../store/postgres/address.ts";
 import type { VerifiedFunction } from "../verify/report.ts";
 import type { DescribedFunction } from "../verify/worker/messages.ts";
@@ -19,6 +17,7 @@ import { cannot } from "./load-program.ts";
 import { readStore } from "./open-reading.ts";
 import { printable } from "./printable.ts";
 import { writeStore } from "./reach-owner.ts";
+import { lineTo } from "./server-line.ts";
 
 export type PublishTo = StoreAddress | { readonly kind: "idem-server"; readonly url: string };
 
@@ -135,24 +134,13 @@ async function publishToServer(
   env: string,
   verdicts: readonly GivenVerdict[],
 ): Promise<PublishAnswer[]> {
-  const { username, password } = new URL(url);
-  if (username !== "" || password !== "") {
-    throw cannot("An address with a password in it is seen by others: set IDEM_PASSWORD or IDEM_SIGNING_KEY instead.");
-  }
-  const signingKeys = ["IDEM_SIGNING_KEY", "IDEM_SIGNING_KEY_FALLBACK"].flatMap((name) => io.env(name) || []);
-  const server = new RemoteServer({ server: url, eventKey: null, signingKeys, env }, io.platform);
-  const known = io.env("IDEM_PASSWORD") ?? "";
-  const headers: Record<string, string> =
-    signingKeys.length > 0 || known === ""
-      ? {}
-      : { authorization: `Basic ${Buffer.from(`idem:${known}`).toString("base64")}` };
-  const what = "The verdicts";
-  const route = "POST /api/verdicts";
+  const line = lineTo(io, { url, key: undefined }, env);
   const answers: PublishAnswer[] = [];
   for (let from = 0; from < verdicts.length; from += atOnce) {
     const body = { verdicts: verdicts.slice(from, from + atOnce) };
-    const response = await server.ask({ ...requestTo(route, { body }, { what }), headers });
-    answers.push(...answerTo(server, route, response, what).verdicts.map(({ answer }) => answer));
+    const told = await line.ask("POST /api/verdicts", { body, what: "The verdicts" });
+    if (told === null) throw cannot(`${line.where} does not take verdicts: it is no Idem server, or an older one.`);
+    answers.push(...told.verdicts.map(({ answer }) => answer));
   }
   return answers;
 }

@@ -11,9 +11,9 @@ import { openInlineStore } from "../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";
 import type { Store } from "../store/store.ts";
 import { unusable } from "./exit.ts";
-import { checkStoreFile, type StoreAddress } from "./find-store.ts";
+import { checkStoreFile } from "./find-store.ts";
 import { greetOwner, silentFor, wakeSilent, whySilent } from "./greet-owner.ts";
-import { appMeant, commandName, silent } from "./open-reading.ts";
+import { appMeant, commandName, type ReadAddress, silent } from "./open-reading.ts";
 import type { Io } from "./terminal.ts";
 
 // A process that starts owns the file a moment before it can be reached.
@@ -22,10 +22,14 @@ const pauseMs = 100;
 
 export async function writeStore<T>(
   io: Io,
-  options: { readonly address: StoreAddress; readonly app: string | undefined; readonly env: string },
+  options: { readonly address: ReadAddress; readonly app: string | undefined; readonly env: string },
   body: (ask: Ask) => Promise<T>,
 ): Promise<T> {
   const { address, app, env } = options;
+  if (address.kind === "elsewhere") {
+    const [{ lineTo }, { actAtServer }] = await Promise.all([import("./server-line.ts"), import("./reach-server.ts")]);
+    return actAtServer(io, lineTo(io, address, env), { env, app }, body);
+  }
   if (address.kind === "file") return reachOwner(io, { path: address.path, app, env }, body);
   const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
   const owner = commandName();

@@ -42,7 +42,7 @@ export interface DeskAnswers {
 
 export type DeskCommand = keyof DeskAnswers;
 
-interface DeskRequests {
+export interface DeskRequests {
   readonly hello: Record<never, never>;
   readonly send: { readonly event: unknown; readonly window?: string };
   readonly rerun: {

@@ -22,6 +22,10 @@ export function readBody<S extends z.ZodType>(schema: S, request: Pick<RouteRequ
   return read(schema, request.body.length === 0 ? {} : request.json(), "body field", known);
 }
 
+/** What stands within a body that has its own shape for each case. */
+export const readInput = <S extends z.ZodType>(schema: S, given: unknown, part: string): z.output<S> =>
+  read(schema, given, part, []);
+
 function read<S extends z.ZodType>(schema: S, given: unknown, part: string, known: readonly string[]): z.output<S> {
   const result = schema.safeParse(given);
   if (result.success) return result.data;

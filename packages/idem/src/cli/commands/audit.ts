@@ -1,6 +1,6 @@
 // idem audit: who did what to which thing, when and why.
 import { findAudit } from "../../observe/find-audit.ts";
-import { type Command, countOption, storeOptions } from "../command.ts";
+import { type Command, countOption, serverOptions } from "../command.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
 import { iso } from "../times.ts";
@@ -20,7 +20,7 @@ export const audit: Command = {
     text: { value: "words", help: "only entries with these words in any of the four" },
     limit: { value: "50", help: "how many, up to 500" },
     before: { value: "id", help: "only what is older than this entry; --json shows ids" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "Newest first. WHO is a session of the dashboard, the signing key or password a tool showed, or a command line and its host.",

@@ -11,6 +11,7 @@ import { bytes } from "../times.ts";
 export const backup: Command = {
   name: "backup",
   summary: "copy the store into a file while it is in use, and check the copy",
+  whyNoServer: "it copies the file, which is beside its owner.",
   usage: "<file>",
   words: { min: 1, max: 1 },
   options: storeOptions,

@@ -1,6 +1,6 @@
 // idem cancel: after the answer no new attempt of the run starts.
 import { actOnMany, bulkOptions, bulkUsage, isBulk } from "../bulk-runs.ts";
-import { type Command, storeOptions } from "../command.ts";
+import { type Command, serverOptions } from "../command.ts";
 import { exitCodes } from "../exit.ts";
 
 export const cancel: Command = {
@@ -8,7 +8,7 @@ export const cancel: Command = {
   summary: "end a run that has not ended",
   usage: `(<run id> | ${bulkUsage}) [--reason <text>]`,
   words: { min: 0, max: 1 },
-  options: { reason: { value: "text", help: "kept as the run's error" }, ...bulkOptions, ...storeOptions },
+  options: { reason: { value: "text", help: "kept as the run's error" }, ...bulkOptions, ...serverOptions },
   examples: [
     "idem cancel --where 'event.data.trial == true' --function remind --dry-run",
     'idem cancel 01JZZ4Q8X5T2M7N0B6E3R9V1KD --reason "ordered by mistake"',

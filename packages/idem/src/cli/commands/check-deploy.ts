@@ -28,6 +28,8 @@ const lanesMax = 4;
 export const checkDeployCommand: Command = {
   name: "check-deploy",
   summary: "say, before new code goes live, whether the runs that are open go on under it",
+  whyNoServer:
+    "it replays the recorded steps of every open run against the code here, which are read beside the store (--store).",
   usage: "[module…] [--function <id>] [--sample <10000>]",
   words: { min: 0, max: 1_000 },
   options: {

@@ -6,6 +6,7 @@ import { usage } from "../exit.ts";
 export const completion = (commandsOf: () => Promise<readonly Command[]>): Command => ({
   name: "completion",
   summary: "print a completion script for a shell",
+  whyNoServer: "it prints a script for your shell and asks no store.",
   usage: shells.join(" | "),
   words: { min: 1, max: 1 },
   options: {},

@@ -7,7 +7,7 @@ import { lengthText } from "../../model/length-text.ts";
 import { zoneOf } from "../../model/zone.ts";
 import type { CronRow } from "../../store/flow.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
-import { type Command, type Context, countOption, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, serverOptions } from "../command.ts";
 import { exitCodes } from "../exit.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
@@ -47,7 +47,7 @@ export const crons: Command = {
     function: { value: "id", help: "schedules of this function" },
     next: { value: "3", help: "how many ticks ahead, up to 100" },
     limit: { value: "50", help: "how many schedules, up to 1000" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "The soonest comes first. UNDECIDED ticks came while nobody was there: the function's policy for missed ones decides them next.",

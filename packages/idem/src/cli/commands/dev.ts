@@ -5,6 +5,7 @@ import { givenSettings, runServer, serverOptions } from "../run-server.ts";
 export const dev: Command = {
   name: "dev",
   summary: "run a server on this machine for apps in development; asks for no keys",
+  whyNoServer: "it is a server itself; --store says where it keeps events and runs.",
   usage:
     "[-u <url>] [--port <8288>] [--store <address>] [--no-discovery] [--no-poll] [--host <0.0.0.0> --anyone-may-act]",
   words: { min: 0, max: 0 },

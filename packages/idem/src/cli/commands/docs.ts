@@ -8,6 +8,7 @@ import { printable } from "../printable.ts";
 export const docs: Command = {
   name: "docs",
   summary: "print a page of the documentation of this version, or the list of them",
+  whyNoServer: "it prints the pages of this package and asks no store.",
   usage: "[page[#heading]]",
   words: { min: 0, max: 1 },
   options: { json: { help: "one JSON document for programs instead of text for people" } },

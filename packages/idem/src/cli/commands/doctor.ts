@@ -19,6 +19,7 @@ import { iso } from "../times.ts";
 export const doctor: Command = {
   name: "doctor",
   summary: "check the store, find stuck runs, and find what ran twice with the key that prevents it",
+  whyNoServer: "it examines the file or the database itself; of a server, /health and its overview tell how it is.",
   usage: "[--days <7>] [--near <60s>] [--report <file.md>]",
   words: { min: 0, max: 0 },
   options: {

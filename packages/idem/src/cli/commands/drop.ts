@@ -1,5 +1,5 @@
 // idem drop: a paused or held event is let go of for good.
-import { type Command, storeOptions } from "../command.ts";
+import { type Command, serverOptions } from "../command.ts";
 import { decideEvent } from "../decide-event.ts";
 
 export const drop: Command = {
@@ -10,7 +10,7 @@ export const drop: Command = {
   options: {
     function: { value: "id", help: "for this function; needed when the event waits for several" },
     reason: { value: "text", help: "why; kept with the decision and in the store's audit" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: ["The event itself stays stored, decided as dropped. A step that waited for its run gets an error."],
   examples: [

@@ -1,6 +1,6 @@
 // idem effects: what steps did to systems outside; what came out twice; and settling what nobody knows the outcome of.
 import type { Effect } from "../../model/effect.ts";
-import { type Command, type Context, countOption, durationOption, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, durationOption, serverOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
@@ -25,7 +25,7 @@ export const effects: Command = {
     receipt: { value: "id", help: "with resolve: it happened, and this is what it is called there" },
     retry: { help: "with resolve: nothing had happened; it is sent when its run is rerun" },
     reason: { value: "text", help: "with --receipt: how you know; kept with it" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "A parked effect was tried, nobody knows whether it happened, and its destination may have forgotten the key: sent again, it could",

@@ -1,5 +1,5 @@
 // idem events: the newest events, newest first.
-import { type Command, countOption, storeOptions } from "../command.ts";
+import { type Command, countOption, serverOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { listPending } from "../pending-events.ts";
 import { printable, printableJson } from "../printable.ts";
@@ -17,7 +17,7 @@ export const events: Command = {
     function: { value: "id", help: "together with --pending: that wait for this function" },
     limit: { value: "50", help: "how many, up to 1000" },
     before: { value: "event id", help: "continue after the last event of the page before" },
-    ...storeOptions,
+    ...serverOptions,
   },
   examples: ["idem events --name order/paid", "idem events --limit 5 --json", "idem events --pending"],
   async run(context) {

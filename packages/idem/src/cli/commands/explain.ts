@@ -5,7 +5,7 @@ import { fromJson } from "../../model/json.ts";
 import { inside } from "../../sdk/inside.ts";
 import type { Story } from "../../stories/story.ts";
 import { functionKey } from "../claim-key.ts";
-import { type Command, type Reading, storeOptions } from "../command.ts";
+import { type Command, type Reading, serverOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { printable } from "../printable.ts";
 import { showHits, showStory } from "../show-story.ts";
@@ -18,7 +18,7 @@ export const explain: Command = {
   options: {
     function: { value: "id", help: "the function whose key or data it is" },
     key: { value: "key", help: "with --function: the key, as a plain value or as JSON" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "Of a run, an event (by the id the store gave it, or by its sender's own), a function's key, or a value in the data of a function without one.",

@@ -6,7 +6,7 @@ import { shownApp } from "../../model/function-names.ts";
 import { lengthText } from "../../model/length-text.ts";
 import { countPending, pendingCount } from "../../observe/pending-counts.ts";
 import { readVerdicts, verdictKind, verifiedCode } from "../../observe/published-verdicts.ts";
-import { type Command, storeOptions } from "../command.ts";
+import { type Command, serverOptions } from "../command.ts";
 import type { Paint } from "../paint.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
@@ -18,7 +18,7 @@ export const functions: Command = {
   usage: "[--keys | --check]",
   words: { min: 0, max: 0 },
   options: {
-    ...storeOptions,
+    ...serverOptions,
     keys: { help: "for a reviewer: only the keys and the last verdicts, those without a key first" },
     check: { help: "exit with 1 where a key is missing and no reason is given for it" },
   },

@@ -19,6 +19,7 @@ const linters: readonly Linter[] = ["eslint", "oxlint"];
 export const init: Command = {
   name: "init",
   summary: "put lint rules, scripts and a pipeline that verifies into the project of this folder",
+  whyNoServer: "it writes into this folder and asks no store.",
   usage: "[module…] [--linter <eslint | oxlint>] [--install] [--dry-run]",
   words: { min: 0, max: 1_000 },
   options: {

@@ -1,7 +1,7 @@
 // idem keys: who has which key, until when, and how often it was asked for; and giving one back by hand.
 import { type Claim, eventScope, functionScope, isTaken, webhookScope } from "../../model/claim.ts";
 import { functionKey } from "../claim-key.ts";
-import { type Command, type Context, countOption, type Reading, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, type Reading, serverOptions } from "../command.ts";
 import { exitCodes, failed, usage } from "../exit.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
@@ -18,7 +18,7 @@ export const keys: Command = {
     limit: { value: "50", help: "how many, up to 1000" },
     release: { value: "key", help: "give this key back: the next asker starts a new run" },
     reason: { value: "text", help: "why; kept in the store's audit" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "ASKED counts how often a key was asked for, the first time included: everything above 1 is a duplicate it answered.",

@@ -3,7 +3,7 @@
 import type { Tool } from "../../mcp/answer-message.ts";
 import type { ToolInput, ToolName } from "../../mcp/tools.ts";
 import { packageVersion } from "../../platform/package-files.ts";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, serverOptions } from "../command.ts";
 import type { Io, Stream } from "../terminal.ts";
 
 const readOnly = 'it was started without --act: "idem mcp --act" lets tools send events and run runs again.';
@@ -38,15 +38,22 @@ export const mcp: Command = {
   words: { min: 0, max: 0 },
   options: {
     act: { help: "tools may also send events and run runs again; without it they only look" },
-    store: storeOptions.store!,
-    env: storeOptions.env!,
-    app: storeOptions.app!,
+    store: serverOptions.store!,
+    env: serverOptions.env!,
+    app: serverOptions.app!,
+    server: serverOptions.server!,
+    "signing-key": serverOptions["signing-key"]!,
   },
   details: [
     "Speaks on standard input and output, a message a line; ends when its input ends. Tools: functions, runs, run, events, explain, radar, doctor,",
     "verify, and with --act send and rerun. What they do is in the store's audit. A server answers the same at POST /mcp.",
   ],
-  examples: ["idem mcp", "idem mcp --store sqlite:.idem/shop.db", "idem mcp --act"],
+  examples: [
+    "idem mcp",
+    "idem mcp --store sqlite:.idem/shop.db",
+    "idem mcp --server https://idem.example.com",
+    "idem mcp --act",
+  ],
   async run(context) {
     // Loaded here: only this command needs it.
     const [{ answerText }, { tools, verifyTool }] = await Promise.all([
@@ -84,7 +91,7 @@ export const mcp: Command = {
 };
 
 const storeArgs = ({ options }: Context): string[] =>
-  ["store", "env", "app"].flatMap((name) => option(name, options[name]));
+  ["store", "env", "app", "server", "signing-key"].flatMap((name) => option(name, options[name]));
 
 /** Runs a command as a person would, and gives what it printed. */
 async function commandRunner({ io }: Context): Promise<(args: readonly string[]) => Promise<unknown>> {

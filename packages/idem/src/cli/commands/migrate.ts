@@ -8,6 +8,7 @@ import { exitCodes, usage } from "../exit.ts";
 export const migrate: Command = {
   name: "migrate",
   summary: "make or update the tables of a PostgreSQL store",
+  whyNoServer: "a server migrates its store when it starts; this works on the store itself.",
   usage: "",
   words: { min: 0, max: 0 },
   options: { store: storeOptions.store!, json: storeOptions.json! },

@@ -1,5 +1,5 @@
 // idem nodes: the processes that share the store, as their workers say: one worker for each environment a node works in.
-import { type Command, storeOptions } from "../command.ts";
+import { type Command, serverOptions } from "../command.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
 import { iso, relative } from "../times.ts";
@@ -9,7 +9,7 @@ export const nodes: Command = {
   summary: "list the workers of all nodes, with role, version, heartbeat and leases",
   usage: "",
   words: { min: 0, max: 0 },
-  options: storeOptions,
+  options: serverOptions,
   details: [
     "A node has a worker for each environment. One that is gone, by itself or declared lost, is listed for about an hour more.",
     "LEASES counts what it holds right now; a node with the role api never holds any.",

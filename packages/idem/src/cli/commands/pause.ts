@@ -1,5 +1,5 @@
 // idem pause: a function starts no runs until it is resumed; its events are kept.
-import { type Command, storeOptions } from "../command.ts";
+import { type Command, serverOptions } from "../command.ts";
 import { printable } from "../printable.ts";
 import { when } from "../times.ts";
 
@@ -8,7 +8,7 @@ export const pause: Command = {
   summary: "stop a function from starting runs; its events are kept, open runs go on",
   usage: "<function> [--reason <text>]",
   words: { min: 1, max: 1 },
-  options: { reason: { value: "text", help: "why; kept in the store's audit" }, ...storeOptions },
+  options: { reason: { value: "text", help: "why; kept in the store's audit" }, ...serverOptions },
   details: [
     "What is paused already stays so; asking twice changes nothing. `idem resume` says what becomes of the events.",
   ],

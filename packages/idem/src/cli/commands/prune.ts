@@ -10,6 +10,7 @@ import { iso } from "../times.ts";
 export const prune: Command = {
   name: "prune",
   summary: "delete old events with their ended runs, steps and decisions",
+  whyNoServer: "what a server keeps is its own option (idem start --retention); this deletes beside the store.",
   usage: "--older-than <30d> [--dry-run]",
   words: { min: 0, max: 0 },
   options: {

@@ -7,7 +7,7 @@ import { channelKinds } from "../../radar/channels.ts";
 import { type AlertFacts, wordsOf } from "../../radar/found-alert.ts";
 import { verifyPair } from "../../radar/verify-pair.ts";
 import { type Alert, type AlertVerdict, alertStates } from "../../store/alerts.ts";
-import { type Command, type Context, countOption, durationOption, type Reading, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, durationOption, type Reading, serverOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";
 import { greetOwner, silentFor } from "../greet-owner.ts";
 import { printable } from "../printable.ts";
@@ -41,7 +41,7 @@ export const radar: Command = {
     "url-stdin": { help: "channel add: read the address from standard input" },
     from: { value: "address", help: "channel add, e-mail: from whom" },
     to: { value: "address", isMany: true, help: "channel add, e-mail: to whom; may be repeated" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "A process that executes looks every second; an alert is there within five. `idem doctor` looks at days that are past.",

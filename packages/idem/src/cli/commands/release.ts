@@ -1,6 +1,6 @@
 // idem release: a paused or held event starts what it would have started, a parked run goes on.
 import { actOnMany, bulkOptions, bulkUsage, isBulk } from "../bulk-runs.ts";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, serverOptions } from "../command.ts";
 import { decideEvent } from "../decide-event.ts";
 import { exitCodes, usage } from "../exit.ts";
 
@@ -17,7 +17,7 @@ export const release: Command = {
     },
     keys: { help: "with --where: give back the keys that ended runs hold, instead of letting parked runs go on" },
     reason: { value: "text", help: "why; kept in the store's audit" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "A parked run goes on where it was, and what it was entered without an outcome is counted from the start. `idem runs --state parked`",

@@ -1,6 +1,6 @@
 // idem rerun: a person asks for a new run from an old one, from the start, with other data or from one of its steps.
 import { actOnMany, bulkOptions, bulkUsage, isBulk } from "../bulk-runs.ts";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, serverOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 
 export const rerun: Command = {
@@ -17,7 +17,7 @@ export const rerun: Command = {
     input: { value: "json", help: "a JSON list: arguments for that step's callback instead of its own" },
     reason: { value: "text", help: "with --where: why; kept in the store's audit" },
     ...bulkOptions,
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "A step is named by the id in its code; the n-th repeat of an id is written id:n. `idem run <run id>` lists the steps.",

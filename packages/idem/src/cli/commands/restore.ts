@@ -14,6 +14,7 @@ import { iso } from "../times.ts";
 export const restore: Command = {
   name: "restore",
   summary: "put a backup in the store's place",
+  whyNoServer: "it puts a file in place, which is beside its owner.",
   usage: "<backup> [--force]",
   words: { min: 1, max: 1 },
   options: {

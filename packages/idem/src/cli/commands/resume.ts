@@ -2,7 +2,7 @@
 import type { Waiting } from "../../engine/resume-function.ts";
 import { countPending } from "../../observe/pending-counts.ts";
 import { inParts } from "../../sdk/functions-api.ts";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, serverOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
@@ -16,7 +16,7 @@ export const resume: Command = {
     release: { help: "its paused events start what they would have started, the oldest first" },
     drop: { help: "its paused events are let go of for good" },
     reason: { value: "text", help: "why; kept in the store's audit" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "Without --release or --drop the events that were paused stay so, to be decided later. What is released starts before newer",

@@ -2,7 +2,7 @@
 import type { CodeChange } from "../../model/code-fingerprint.ts";
 import type { LimitInLine } from "../../observe/outlook.ts";
 import type { TimelineEntry } from "../../observe/timeline.ts";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, serverOptions } from "../command.ts";
 import { failed } from "../exit.ts";
 import { paintState } from "../paint.ts";
 import { fit, printable, printableJson } from "../printable.ts";
@@ -15,7 +15,7 @@ export const run: Command = {
   summary: "show one run: its steps, attempts, waits, keys and times",
   usage: "<run id> [--logs]",
   words: { min: 1, max: 1 },
-  options: { logs: { help: "what its code wrote through its logger, beside its steps" }, ...storeOptions },
+  options: { logs: { help: "what its code wrote through its logger, beside its steps" }, ...serverOptions },
   examples: [
     "idem run 01JZZ4Q8X5T2M7N0B6E3R9V1KD --logs",
     "idem run 01JZZ4Q8X5T2M7N0B6E3R9V1KD",

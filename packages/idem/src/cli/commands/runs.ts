@@ -1,7 +1,7 @@
 // idem runs: the newest runs, newest first.
 import { isEnded, type RunState } from "../../model/run.ts";
 import { runStates as states } from "../bulk-runs.ts";
-import { type Command, countOption, storeOptions } from "../command.ts";
+import { type Command, countOption, serverOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { paintState } from "../paint.ts";
 import { printable } from "../printable.ts";
@@ -18,7 +18,7 @@ export const runs: Command = {
     state: { value: "state", help: states.join(", "), choices: states },
     limit: { value: "50", help: "how many, up to 1000" },
     before: { value: "run id", help: "continue after the last run of the page before" },
-    ...storeOptions,
+    ...serverOptions,
   },
   examples: ["idem runs --state failed", "idem runs --function draft-invoice --limit 10 --json"],
   async run(context) {

@@ -1,7 +1,7 @@
 // idem send: one event, stored durably, with what was decided for it.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, serverOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { printable } from "../printable.ts";
 import { showDecisions } from "../show-decisions.ts";
@@ -14,7 +14,7 @@ export const send: Command = {
   options: {
     id: { value: "id", help: "what makes a second send of the same thing a duplicate" },
     window: { value: "24h", help: "how long that id stays taken" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "The data is JSON on the command line, - for standard input, or @file. It goes through the process that owns the store",

@@ -13,6 +13,7 @@ const applied: Readonly<Record<(typeof dialects)[number], string>> = {
 export const sql: Command = {
   name: "sql",
   summary: "print the tables that idem/http, idem/webhooks and idem/toolkit keep in your own database",
+  whyNoServer: "it prints the tables of the toolkit and asks no store.",
   usage: "[--dialect <postgres>] [--only <table,…>]",
   words: { min: 0, max: 0 },
   options: {

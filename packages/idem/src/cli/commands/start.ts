@@ -10,6 +10,7 @@ import { givenSettings, runServer, serverOptions } from "../run-server.ts";
 export const start: Command = {
   name: "start",
   summary: "run a server that asks for keys, for apps in production",
+  whyNoServer: "it is a server itself; --store says where it keeps events and runs.",
   usage:
     "[--event-key <key>] [--signing-key <key>] [-u <url>] [--host <127.0.0.1>] [--port <8288>] [--store <sqlite:path>] [--role <all>]",
   words: { min: 0, max: 0 },

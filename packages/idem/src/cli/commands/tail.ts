@@ -1,7 +1,7 @@
 // idem tail: what happens, as it happens. It reads beside whoever works on the store and asks again twice a second.
 import { type Event, publicEventId } from "../../model/event.ts";
 import { isEnded, openStates } from "../../model/run.ts";
-import { type Command, type Context, countOption, type Reading, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, type Reading, serverOptions } from "../command.ts";
 import { NewEvents } from "../new-events.ts";
 import { paintState } from "../paint.ts";
 import { fit, printable } from "../printable.ts";
@@ -9,7 +9,7 @@ import { duration, iso } from "../times.ts";
 
 const lookMs = 500;
 // Open runs whose end is watched for; beyond it the newest are. Each is asked for at every look, which is nothing to a file.
-const watchedMax = { file: 10_000, server: 200 } as const;
+const watchedMax = { file: 10_000, server: 200, elsewhere: 50 } as const;
 
 export const tail: Command = {
   name: "tail",
@@ -19,7 +19,7 @@ export const tail: Command = {
   options: {
     last: { value: "10", help: "begin with this many events that already happened, up to 1000" },
     once: { help: "show those and end, instead of going on until Ctrl-C" },
-    ...storeOptions,
+    ...serverOptions,
     json: { help: "one JSON document per line" },
   },
   examples: ["idem tail", "idem tail --json | jq 'select(.kind == \"decision\")'"],

@@ -47,6 +47,7 @@ const threadsMax = 8;
 export const verify: Command = {
   name: "verify",
   summary: "say of functions whether there would be two of something if they ran twice",
+  whyNoServer: "it plays your code here; --publish carries the verdicts to a server.",
   usage:
     "[module… | -u <url> --start <command>] [--process] [--function <id>] [--event <file.json> | --from-store [address] [--events <id>,<id>] | --generate] [--record <host>] [--database <url>] [--schedule <name>] [--seed <1>] [--budget <10s>] [--changed [commit]] [--baseline <file>] [--write-baseline <file>] [--reporter <text>] [--output <file>] [--publish [address]]",
   words: { min: 0, max: 1_000 },

@@ -27,6 +27,8 @@ const actions = ["add", "rotate", "drop-old", "remove"] as const;
 export const webhooks: Command = {
   name: "webhooks",
   summary: "list the sources a server receives webhooks from, or make, change and remove one",
+  whyNoServer:
+    "secrets of webhooks are not carried over HTTP; the server has a page for them (/webhooks), and /api/webhooks.",
   usage: `| add <name> --provider <provider> [--secret-env <VAR> | --secret-stdin] | rotate <name> … | drop-old <name> | remove <name> --reason <text>`,
   words: { min: 0, max: 2 },
   options: {

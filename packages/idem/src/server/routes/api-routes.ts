@@ -50,6 +50,7 @@ import { readRunOutput } from "./api/read-run-output.ts";
 import { readStatus } from "./api/read-status.ts";
 import { readStepInput } from "./api/read-step-input.ts";
 import { readStepOutput } from "./api/read-step-output.ts";
+import { readStore } from "./api/read-store.ts";
 import { readSuggestion, refuseSuggestion, restoreSuggestion } from "./api/read-suggestion.ts";
 import { readTotals } from "./api/read-totals.ts";
 import { readWebhook } from "./api/read-webhook.ts";
@@ -88,6 +89,8 @@ export const apiRoutes = [
   sendSignal,
   // -- agents and editors
   speakMcp,
+  // -- the command line elsewhere
+  readStore,
   // -- why
   explainSubject,
   // -- functions

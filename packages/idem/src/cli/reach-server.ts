@@ -1,0 +1,118 @@
+// What commands do at a server elsewhere: the desk's acts (sdk/owner-desk.ts), each by the route that does the same. What has none is done beside the store.
+import { errors } from "../model/errors.ts";
+import type { Ask, DeskAnswers, DeskCommand, DeskRequests } from "../sdk/owner-desk.ts";
+import type { StoreReads } from "../store/reads.ts";
+import { usage } from "./exit.ts";
+import { appMeant, functionNamesOf } from "./open-reading.ts";
+import { openRemoteReading } from "./open-remote-reading.ts";
+import type { ServerLine } from "./server-line.ts";
+import type { Io } from "./terminal.ts";
+
+const notCarried: Partial<Record<DeskCommand, string>> = {
+  bulk: "Many runs at once are the server's own work: choose them on its page of runs, or start it with POST /api/bulk.",
+  resolveEffect: "An effect is settled beside its store: run this there, with --store.",
+  prune: "What a server keeps is its own option (idem start --retention); this deletes beside the store, with --store.",
+  set: "Settings hold secrets, which are not carried over HTTP: use the server's pages, or run this beside the store, with --store.",
+  reseal: "Secrets are sealed anew beside the store: run this there, with --store.",
+};
+
+export async function actAtServer<T>(
+  io: Pick<Io, "platform">,
+  line: ServerLine,
+  options: { readonly env: string; readonly app: string | undefined },
+  body: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  const { reads } = openRemoteReading(line).store;
+  const { functions } = await reads.functions(options.env);
+  const { nameOf } = functionNamesOf(functions, appMeant(functions, options.app));
+  const acts: Acts = actsAt(line, reads, nameOf, () => io.platform.wallMs());
+  return body(async (command, env, request) => {
+    const act = acts[command];
+    if (act === undefined) throw usage(notCarried[command] ?? `"${command}" is done beside the store, with --store.`);
+    return act(request, env);
+  });
+}
+
+type Acts = { readonly [C in DeskCommand]?: (request: DeskRequests[C], env: string) => Promise<DeskAnswers[C]> };
+
+function actsAt(line: ServerLine, reads: StoreReads, nameOf: (fn: string) => string, now: () => number): Acts {
+  // A second asking would be a second act: when the answer is lost, somebody has to look.
+  const once = true;
+  const ofRun = (run: string) => ({ params: { run }, what: `Run ${run}` });
+  const known = <A>(runId: string, answer: A | null): A => {
+    if (answer === null) throw errors.RUN_UNKNOWN({ runId });
+    return answer;
+  };
+  const knownFunction = <A>(fn: string, answer: A | null): A => {
+    if (answer === null) throw errors.FUNCTION_UNKNOWN({ function: fn });
+    return answer;
+  };
+  const named = <D extends { readonly function: string }>(decision: D): D => ({
+    ...decision,
+    function: nameOf(decision.function),
+  });
+  return {
+    send: async ({ event, window }) => {
+      const asked = { body: { events: [event as { name: string }], window }, what: "The event", once };
+      const { ids, decisions, unmatched } = (await line.ask("POST /api/events", asked))!;
+      return { ids, decisions: decisions.map(named), ...(unmatched ? { unmatched } : {}) };
+    },
+    rerun: async ({ runId, fromStep, input, data }) => {
+      const body = { fromStep, input, data: data as Record<string, unknown> | undefined };
+      return known(runId, await line.ask("POST /api/runs/:run/rerun", { ...ofRun(runId), body, once }));
+    },
+    cancel: async ({ runId, reason }) => {
+      const asked = { ...ofRun(runId), body: { reason } };
+      const { cancelled } = known(runId, await line.ask("POST /api/runs/:run/cancel", asked));
+      return { cancelled };
+    },
+    releaseRun: async ({ runId, reason }) => {
+      const asked = { ...ofRun(runId), body: orNone(reason) };
+      const { released } = known(runId, await line.ask("POST /api/runs/:run/release", asked));
+      return { released };
+    },
+    release: async ({ scope, key, reason }) => {
+      const asked = { params: { scope, key }, body: { reason }, what: `Key ${key}` };
+      const answer = await line.ask("POST /api/keys/:scope/:key/release", asked);
+      return { answer: answer === null ? "unknown" : "released" };
+    },
+    pause: async ({ function: fn, reason }) => {
+      const asked = { params: { function: fn }, body: orNone(reason), what: `Function "${fn}"` };
+      const answer = knownFunction(fn, await line.ask("POST /api/functions/:function/pause", asked));
+      return { changed: answer.changed, pausedAt: answer.function.pausedAt };
+    },
+    resume: async ({ function: fn, reason, waiting, next }) => {
+      const body = { ...orNone(reason), waiting, ...(next === null ? {} : { next }) };
+      const asked = { params: { function: fn }, body, what: `Function "${fn}"` };
+      const {
+        changed,
+        decided,
+        next: after,
+      } = knownFunction(fn, await line.ask("POST /api/functions/:function/resume", asked));
+      return { changed, decided, next: after };
+    },
+    decide: async ({ event, verdict, reason, function: fn }) => {
+      const body = { ...orNone(reason), ...(fn === undefined ? {} : { function: fn }) };
+      const route = verdict === "release" ? "POST /api/events/:event/release" : "POST /api/events/:event/drop";
+      const answer = await line.ask(route, { params: { event }, body, what: `Event ${event}`, once });
+      if (answer === null) throw errors.SUBJECT_UNKNOWN({ id: event });
+      return named(answer.decision);
+    },
+    judge: async ({ id, verdict, until, note }, env) => {
+      const asked = { params: { alert: id }, what: `Alert ${id}` };
+      const answer =
+        verdict === "mute"
+          ? await line.ask("POST /api/radar/alerts/:alert/mute", {
+              ...asked,
+              body: { reason: note, ...(until === null ? {} : { for: `${until - now()}ms` }) },
+            })
+          : verdict === "close"
+            ? await line.ask("POST /api/radar/alerts/:alert/close", { ...asked, body: { reason: note } })
+            : await line.ask("POST /api/radar/alerts/:alert/acknowledge", { ...asked, body: { reason: note } });
+      const alert = answer === null ? null : await reads.alert(env, id);
+      return alert === null ? { kind: "unknown" } : { kind: "judged", alert };
+    },
+  };
+}
+
+const orNone = (reason: string) => (reason === "" ? {} : { reason });

@@ -90,7 +90,7 @@ const events = createRoute({
   getParentRoute: parent,
   path: "/events",
   component: pageAt("/events"),
-  validateSearch: searchOf({ name: text, fn: text, outcome: oneOf(...eventOutcomes), ...time }),
+  validateSearch: searchOf({ name: text, value: text, fn: text, outcome: oneOf(...eventOutcomes), ...time }),
 });
 const event = createRoute({ getParentRoute: parent, path: "/events/$event", component: pageAt("/events/$event") });
 const newEvent = createRoute({

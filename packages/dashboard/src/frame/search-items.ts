@@ -21,6 +21,21 @@ export interface SearchPart {
 
 const shownOfEach = 3;
 
+/** Of JSON: a text without its quotes. */
+const plainOf = (json: string): string => {
+  const value: unknown = JSON.parse(json);
+  return String(value);
+};
+
+/** What was looked at: the newest events, and all of those whose fields are chosen. */
+const keptWords = (kept: Answer<"GET /api/search">["kept"]): string =>
+  kept.length === 0
+    ? "newest 100 events looked at"
+    : `newest 100 events looked at, all of ${kept
+        .slice(0, 2)
+        .map(({ event }) => event)
+        .join(", ")}${kept.length > 2 ? ` and ${kept.length - 2} more` : ""}`;
+
 export function searchParts(q: string, found: Answer<"GET /api/search"> | undefined): readonly SearchPart[] {
   const parts: SearchPart[] = [];
   const add = (title: string, items: readonly SearchItem[], of = "") => {
@@ -77,15 +92,17 @@ export function searchParts(q: string, found: Answer<"GET /api/search"> | undefi
     ]);
     add(
       "Values in data",
-      found.values.map(({ event, path, value, count }) => ({
+      found.values.map(({ event, path, value, count, isAll, isKept }) => ({
         id: `value ${event} ${path} ${value}`,
         icon: "search",
         text: `${event} ${path.replace(/^event\./, "")} = ${value}`,
-        beside: count === 1 ? "1 event" : `${count} events`,
-        to: "/runs",
-        search: { cel: `${path} == ${value}` },
+        beside: `${isAll ? "" : "at least "}${count === 1 ? "1 event" : `${count} events`}`,
+        // What is kept is found by an index; an expression looks at the newest runs.
+        ...(isKept
+          ? { to: "/events", search: { value: plainOf(value) } }
+          : { to: "/runs", search: { cel: `${path} == ${value}` } }),
       })),
-      "newest 100 events looked at",
+      keptWords(found.kept),
     );
   }
   const wanted = q.toLowerCase();

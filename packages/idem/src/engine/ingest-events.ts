@@ -1,4 +1,5 @@
 // Events that were checked become facts: decided here, stored by the store, and what they start taken up by this process's worker.
+import { withValues } from "../model/event-values.ts";
 import type { Turns } from "../model/turns.ts";
 import type { EventTraces } from "../observe/trace-events.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -73,7 +74,7 @@ async function ingest(
       const before = platform.point("ingest:before-commit");
       if (before !== undefined) await before;
       const askedMono = platform.monoMs();
-      const input = { env, registration, events, pairs, leaseTo, byHand };
+      const input = { env, registration, events: withValues(events, registry.fields), pairs, leaseTo, byHand };
       const answer = await store.ingest(input).catch((error) => {
         if (leaseTo !== null) worker.names.doubt(leaseTo, error);
         throw error;

@@ -6,6 +6,7 @@ import { acceptEvent } from "../ingest/accept-events.ts";
 import { isFor, openRun } from "../ingest/open-runs.ts";
 import { errors } from "../model/errors.ts";
 import { deferredEventName, payloadOf } from "../model/event.ts";
+import { withValues } from "../model/event-values.ts";
 import type { Expressions } from "../model/expression.ts";
 import type { EventTrigger } from "../model/function-config.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
@@ -124,7 +125,7 @@ export function eventsOfSends(
   if (events.length > limits.eventsPerCallMax) {
     throw errors.EVENT_BATCH_TOO_LARGE({ count: events.length, max: limits.eventsPerCallMax });
   }
-  return events.map((event, i) => {
+  const sent = events.map((event, i) => {
     const accepted = acceptEvent(
       event,
       `Step "${step}": event ${i + 1} of ${events.length}`,
@@ -139,6 +140,7 @@ export function eventsOfSends(
     );
     return accepted.callerId === null ? { ...accepted, callerId: fallbackId(i) } : accepted;
   });
+  return [...withValues(sent, options.registry.fields)];
 }
 
 /** The event that starts an invoked function and carries its data. Throws for sessions that cannot be kept. */

@@ -2,9 +2,11 @@
 import { limitsAt, readTemporary, type TemporaryLimit } from "../flow/concurrency/temporary.ts";
 import { TriggerIndex } from "../ingest/match-triggers.ts";
 import type { Target } from "../ingest/open-runs.ts";
+import type { SearchFields } from "../model/event-values.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 import { functionSlug } from "../model/function-config.ts";
 import { recordedNames, shownName } from "../model/function-names.ts";
+import { searchKind } from "../store/event-values.ts";
 import type { Store } from "../store/store.ts";
 
 export interface RegisteredTarget extends Target {
@@ -18,6 +20,8 @@ export class Registry {
   private renamed = new Map<string, RegisteredTarget>();
   /** Of this app's that were renamed: by the id of today. */
   private ownIds = new Map<string, RegisteredTarget>();
+  /** Which fields of events people search by. */
+  fields: SearchFields = new Map();
   /** When temporary limits end, those that have too. */
   private limitEnds: readonly number[] = [];
   private index = new TriggerIndex<RegisteredTarget>([]);
@@ -35,7 +39,11 @@ export class Registry {
   ) {}
 
   async refresh(): Promise<void> {
-    const { registration, functions } = await this.store.reads.functions(this.env);
+    const { reads } = this.store;
+    // Before the functions: what is chosen in between comes with another registration.
+    const chosen = await reads.settings(this.env, searchKind);
+    const { registration, functions } = await reads.functions(this.env);
+    this.fields = new Map(chosen.map(({ name, value }) => [name, JSON.parse(value) as string[]]));
     const { codeOf } = this;
     const { now } = this;
     const targets = functions.map(({ fn, app, config, pausedAt, limits }) => {

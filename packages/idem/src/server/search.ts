@@ -1,6 +1,7 @@
 // One search: functions, events by name, runs, keys and values in data, by the words somebody types. Each look is bounded by an index or by
 // the newest rows, and says of how many: whoever types makes the server work no more than that.
 import type { Engine } from "../engine/engine.ts";
+import { wordOf } from "../model/event-values.ts";
 import { fromJson } from "../model/json.ts";
 import { chargeCost, readingCost } from "../model/metered-cost.ts";
 import { nearestWord } from "../model/nearest-word.ts";
@@ -18,6 +19,19 @@ export const runsLooked = 500;
 export const eventsLooked = 100;
 const rowCost = 10;
 
+export interface SearchedValue {
+  readonly event: string;
+  readonly path: string;
+  readonly value: string;
+  readonly count: number;
+  /** False: there are more than were counted. */
+  readonly isAll: boolean;
+  /** The newest with it. */
+  readonly eventId: string;
+  /** Found in all events since its field was chosen, and not only in the newest. */
+  readonly isKept: boolean;
+}
+
 export interface SearchAnswer {
   readonly runs: readonly { id: string; function: string; key: string | null; state: RunState; createdAt: number }[];
   readonly functions: readonly { id: string; events: readonly string[] }[];
@@ -28,7 +42,9 @@ export interface SearchAnswer {
     lastAt: number | null;
   }[];
   readonly event: { id: string; name: string } | null;
-  readonly values: readonly { event: string; path: string; value: string; count: number; eventId: string }[];
+  readonly values: readonly SearchedValue[];
+  /** Which fields of which events are found however old they are. */
+  readonly kept: readonly { event: string; fields: readonly string[] }[];
   /** An event of exactly this name came and no function listens to it. */
   readonly unheard: { name: string; recentCount: number; lastAt: number; meant: string | null } | null;
 }
@@ -96,7 +112,8 @@ export async function searchAll(engine: Engine, q: string, work: Work): Promise<
       .slice(0, shownMax)
       .map(({ name, functions }) => ({ name, functions, ...noted(name) })),
     event: event === null ? null : { id: event.id, name: event.name },
-    values: await valuesIn(newest, fits, work),
+    values: withKept(await valuesIn(newest, fits, work), await keptValues(engine, words, fits)),
+    kept: [...registry.fields].map(([name, fields]) => ({ event: name, fields: [...fields] })),
     unheard: isUnheard ? { name: own.name, recentCount: came.count, lastAt: came.lastAt, meant: near } : null,
   };
 }
@@ -105,8 +122,8 @@ async function valuesIn(
   events: readonly { readonly id: string; readonly name: string; readonly data: string }[],
   fits: (...texts: readonly (string | null)[]) => boolean,
   work: Work,
-): Promise<SearchAnswer["values"]> {
-  const found = new Map<string, { event: string; path: string; value: string; count: number; eventId: string }>();
+): Promise<readonly SearchedValue[]> {
+  const found = new Map<string, { -readonly [K in keyof SearchedValue]: SearchedValue[K] }>();
   for (const { id, name, data } of events) {
     const turn = work.next();
     if (turn !== undefined) await turn;
@@ -119,10 +136,62 @@ async function valuesIn(
         const place = JSON.stringify([name, path, value]);
         const known = found.get(place);
         if (known !== undefined) known.count += 1;
-        else found.set(place, { event: name, path, value: JSON.stringify(value), count: 1, eventId: id });
+        else
+          found.set(place, {
+            ...{ event: name, path, value: JSON.stringify(value), count: 1, eventId: id },
+            ...{ isAll: true, isKept: false },
+          });
       }
     });
     if (found.size >= shownMax || work.isSpent) break;
   }
   return [...found.values()];
+}
+
+// Of each word that was typed: its own values, newest first, and those that begin so.
+const wordsLooked = 4;
+const keptLooked = 200;
+
+/** By an index, in all events whose values are kept. */
+async function keptValues(
+  { store, env, registry }: Engine,
+  words: readonly string[],
+  fits: (...texts: readonly (string | null)[]) => boolean,
+): Promise<readonly SearchedValue[]> {
+  if (registry.fields.size === 0) return [];
+  const asked = words.slice(0, wordsLooked).map(wordOf);
+  const whole = wordOf(words.join(" "));
+  const found = new Map<string, { -readonly [K in keyof SearchedValue]: SearchedValue[K] }>();
+  for (const word of new Set([whole, ...asked])) {
+    const [same, longer] = await Promise.all([
+      store.reads.valuesFound(env, { word, limit: keptLooked }),
+      store.reads.valuesFound(env, { word, isBeginning: true, limit: keptLooked }),
+    ]);
+    for (const [rows, isAll] of [
+      [same, same.length < keptLooked],
+      [longer, longer.length < keptLooked],
+    ] as const)
+      for (const { eventId, name, path, value } of rows) {
+        if (!fits(value, path, name)) continue;
+        const place = JSON.stringify([name, path, value]);
+        const known = found.get(place);
+        if (known === undefined) {
+          found.set(place, { event: name, path, value, count: 1, isAll, eventId, isKept: true });
+        } else if (known.eventId !== eventId) {
+          known.count += 1;
+          if (eventId > known.eventId) known.eventId = eventId;
+        }
+      }
+    if (found.size >= shownMax) break;
+  }
+  return [...found.values()].slice(0, shownMax);
+}
+
+/** What is kept knows of more events than the newest do; what came before its field was chosen only they know. */
+function withKept(recent: readonly SearchedValue[], kept: readonly SearchedValue[]): readonly SearchedValue[] {
+  const placeOf = ({ event, path, value }: SearchedValue) => JSON.stringify([event, path, value]);
+  const known = new Map(kept.map((each) => [placeOf(each), each]));
+  const others = recent.filter((each) => (known.get(placeOf(each))?.count ?? 0) < each.count);
+  const shown = new Set(others.map(placeOf));
+  return [...kept.filter((each) => !shown.has(placeOf(each))), ...others].slice(0, shownMax);
 }

@@ -3,6 +3,7 @@
 import type { StartFlow } from "../flow/plan.ts";
 import type { EventIdScope } from "../model/claim.ts";
 import type { Decision, DecisionKind } from "../model/decision.ts";
+import type { EventValue } from "../model/event-values.ts";
 import type { ByHand } from "./audit.ts";
 import type { CancelledRun, DecidedCounts } from "./flow.ts";
 import type { LeasedJob } from "./leases.ts";
@@ -19,6 +20,8 @@ export interface NewEvent {
   readonly ts: number;
   readonly extra: string | null;
   readonly sourceRunId: string | null;
+  /** What it is found by; absent where nobody chose fields of such events. */
+  readonly values?: readonly EventValue[];
 }
 
 /** Starts a run unless its event is a duplicate or its key is taken. */

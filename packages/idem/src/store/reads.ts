@@ -20,6 +20,7 @@ import type {
   SlipFilter,
 } from "./counts.ts";
 import type { EndCount, EndFilter } from "./ends.ts";
+import type { FoundValue, ValueFilter } from "./event-values.ts";
 import type { BufferUse, CancelCandidate, CronRow, DecidedCounts, LimitUse } from "./flow.ts";
 import type { RegisteredFunction } from "./functions.ts";
 import type { RunMemo } from "./leases.ts";
@@ -179,6 +180,8 @@ export interface StoreReads {
   settingEnvironments(kind: string): Promise<readonly string[]>;
   /** Workers of all environments in the order they began, those that are gone while their row is kept. */
   workers(): Promise<readonly WorkerRow[]>;
+  /** Events by a value of their data, of those that keep such values. */
+  valuesFound(env: string, filter: ValueFilter): Promise<readonly FoundValue[]>;
   /** Newest first. */
   runPage(env: string, filter: RunPageFilter): Promise<Page<RunSummary, string>>;
   /** Newest first. */

@@ -1,6 +1,8 @@
 // What people configured in a running system rather than in code: sources of webhooks, and whatever else has a name and a value.
 // The store keeps JSON it never reads, by kind and name.
+
 import type { AuditAction, Audited } from "./audit.ts";
+import { searchKind } from "./event-values.ts";
 
 /**
  * A function's temporary limits, under the function's name (flow/concurrency/temporary.ts). They are read with the function, and
@@ -39,6 +41,9 @@ export interface SettingRow {
   readonly value: string;
   readonly version: number;
 }
+
+/** Processes go by them when they decide: `registration` grows with a change. */
+export const isDecidedBy = (kind: string): boolean => kind === limitKind || kind === searchKind;
 
 /** A limit is a function's, and is looked for under its name. */
 export const auditedAs = ({

@@ -16,7 +16,7 @@ export interface EventLine {
   readonly first: LoggedEvent | null;
 }
 
-export type EventFilter = Pick<Query<"GET /api/events">, "name" | "fn" | "outcome" | "since" | "until">;
+export type EventFilter = Pick<Query<"GET /api/events">, "name" | "value" | "fn" | "outcome" | "since" | "until">;
 
 const pageRows = 100;
 

@@ -1,7 +1,7 @@
 // Each event that arrived, and what was decided. It arrived; why did (not) anything run?
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
 import { ask } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { useKeys } from "../../keys.ts";
@@ -32,16 +32,16 @@ const lineId = ({ event, again }: EventLine): string =>
 
 export function Page() {
   const filter = useSearch({ from: "/events" });
-  const { name, fn, outcome, since, until } = filter;
+  const { name, value, fn, outcome, since, until } = filter;
   const navigate = useNavigate({ from: "/events" });
   const list = useKeysetList({
-    key: ["events", name, fn, outcome, since, until],
-    fetchPage: (before, signal) => fetchEvents({ name, fn, outcome, since, until }, before, signal),
+    key: ["events", name, value, fn, outcome, since, until],
+    fetchPage: (before, signal) => fetchEvents({ name, value, fn, outcome, since, until }, before, signal),
     idOf,
   });
   const lines = useMemo(() => linesOf(list.rows), [list.rows]);
   useKeys([{ keys: "n", words: "Send a test event", run: () => void navigate({ to: "/events/new" }) }]);
-  const isFiltered = [name, fn, outcome, since, until].some((each) => each !== undefined);
+  const isFiltered = [name, value, fn, outcome, since, until].some((each) => each !== undefined);
   const { names, functions } = useEventNames();
   return (
     <>
@@ -83,11 +83,23 @@ export function Page() {
           choices={functions}
           onChange={(value) => void navigate({ search: (now) => ({ ...now, fn: value || undefined }) })}
         />
+        {value !== undefined && (
+          <Chosen
+            name="Value"
+            onClear={() => void navigate({ search: (now) => ({ ...now, value: undefined }) })}
+            what="the value"
+          >
+            <bdi>{visibleText(value)}</bdi>
+          </Chosen>
+        )}
         {until !== undefined && (
-          <UntilChosen
-            until={until}
+          <Chosen
+            name="Until"
             onClear={() => void navigate({ search: (now) => ({ ...now, until: undefined }) })}
-          />
+            what="the end of the time"
+          >
+            {instantOf(until) === null ? visibleText(until) : <Time at={instantOf(until)!} as="list" />}
+          </Chosen>
         )}
       </FilterHead>
       <div className="events">
@@ -129,19 +141,23 @@ function useEventNames() {
   };
 }
 
-/** The end of a time that came with a link; it can only be taken away. */
-function UntilChosen({ until, onClear }: { readonly until: string; readonly onClear: () => void }) {
-  const at = instantOf(until);
-  return (
-    <span className="filter is-set chosen">
-      <span>Until</span>
-      <b className="cut">{at === null ? visibleText(until) : <Time at={at} as="list" />}</b>
-      <Button look="link" small aria-label="Take away the end of the time" onClick={onClear}>
-        <Icon name="cross" size={12} />
-      </Button>
-    </span>
-  );
+interface ChosenProps {
+  readonly name: string;
+  readonly what: string;
+  readonly children: ReactNode;
+  readonly onClear: () => void;
 }
+
+/** A filter that came with a link; it can only be taken away. */
+const Chosen = ({ name, what, children, onClear }: ChosenProps) => (
+  <span className="filter is-set chosen">
+    <span>{name}</span>
+    <b className="cut">{children}</b>
+    <Button look="link" small aria-label={`Take away ${what}`} onClick={onClear}>
+      <Icon name="cross" size={12} />
+    </Button>
+  </span>
+);
 
 function Line({ line: { event, again, first } }: { readonly line: EventLine }) {
   const isAgain = again !== null;

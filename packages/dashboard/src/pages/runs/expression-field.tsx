@@ -1,7 +1,9 @@
 // One field for text and for expressions: what speaks of `event` or `output` is an expression, everything else is text.
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { Icon } from "../../parts/icon.tsx";
+import { completions } from "./complete-expression.ts";
 import { speaksOfRun, withEquals } from "./expression-words.ts";
+import { useFieldPaths } from "./field-paths.ts";
 
 // Typing is not a question yet; a pause is.
 const typingMs = 300;
@@ -41,6 +43,9 @@ export function ExpressionField({ fieldId, q, cel, mistake, onChange }: Expressi
     return () => clearTimeout(timer);
   }, [typed]);
   const label = "Filter by text, or an expression";
+  const [isFocused, setFocused] = useState(false);
+  const paths = useFieldPaths(isFocused);
+  const listId = useId();
   return (
     <label
       className={`filter is-text${cel === undefined ? "" : " is-expression"}${mistake === null ? "" : " is-mistaken"}`}
@@ -58,7 +63,15 @@ export function ExpressionField({ fieldId, q, cel, mistake, onChange }: Expressi
         aria-describedby={mistake === null ? undefined : "runs-filter-mistake"}
         maxLength={4_096}
         spellCheck={false}
+        onFocus={() => setFocused(true)}
+        list={listId}
+        autoComplete="off"
       />
+      <datalist id={listId}>
+        {completions(typed, paths).map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
     </label>
   );
 }

@@ -1,4 +1,4 @@
-// How this browser shows things, and who is signed in. Nothing here changes the store.
+// How this browser shows things, which fields are searched by, and who is signed in.
 import { type Session, useSession } from "../../api/session.ts";
 import { type Status, useStatus } from "../../api/status.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
@@ -8,6 +8,7 @@ import { Facts } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { zoneName } from "../../parts/time-words.ts";
 import { changeSettings, type Settings, useSettings } from "../../settings.ts";
+import { SearchFields } from "./search-fields.tsx";
 import "./settings.css";
 
 interface Setting {
@@ -82,6 +83,7 @@ export function Page() {
           </div>
         ))}
       </section>
+      <SearchFields />
       <Person />
     </>
   );

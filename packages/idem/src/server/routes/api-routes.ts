@@ -59,6 +59,7 @@ import { releaseRun } from "./api/release-run.ts";
 import { removeWebhook } from "./api/remove-webhook.ts";
 import { previewRerun, rerunRun } from "./api/rerun-run.ts";
 import { search } from "./api/search.ts";
+import { listSearchFields, putSearchFields, removeSearchFields } from "./api/search-fields.ts";
 import { sendEvents } from "./api/send-events.ts";
 import { sendSignal } from "./api/send-signal.ts";
 import { readSession, signIn, signOut } from "./api/session.ts";
@@ -81,6 +82,9 @@ export const apiRoutes = [
   listEventTypes,
   listEvents,
   search,
+  listSearchFields,
+  putSearchFields,
+  removeSearchFields,
   sendEvents,
   readEvent,
   readEventData,

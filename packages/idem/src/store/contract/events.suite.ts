@@ -33,6 +33,28 @@ export function eventsSuite(open: OpenStore): void {
       expect(await world.store.reads.event(env, "e1")).toEqual({ ...stored, receivedAt: now, firstEventId: null });
     });
 
+    test("events are found by the values they are kept with: a whole one newest first, and by its beginning in order", async () => {
+      const world = await openWorld(open);
+      const value = (word: string, path = "event.data.id") => ({ path, word, value: JSON.stringify(word) });
+      await world.ingest([newEvent("e1", { values: [value("ab"), value("c", "event.data.x")] })]);
+      await world.ingest([
+        newEvent("e2", { name: "other", values: [value("ab")] }),
+        newEvent("e3", { values: [value("abc")] }),
+      ]);
+      await world.ingest([newEvent("e2", { name: "other", values: [value("zz")] })]);
+      const find = async (filter: object) =>
+        (await world.store.reads.valuesFound(env, { limit: 10, ...filter } as never)).map(
+          ({ eventId, name, path, value: json }) => [eventId, name, path, json].join(" "),
+        );
+      expect(await find({ word: "ab" })).toEqual(['e2 other event.data.id "ab"', 'e1 order/paid event.data.id "ab"']);
+      expect(await find({ word: "ab", limit: 1 })).toEqual(['e2 other event.data.id "ab"']);
+      expect(await find({ word: "a", isBeginning: true })).toHaveLength(3);
+      expect(await find({ word: "ab", isBeginning: true })).toEqual(['e3 order/paid event.data.id "abc"']);
+      expect(await find({ word: "c" })).toEqual(['e1 order/paid event.data.x "c"']);
+      expect(await find({ word: "zz" })).toEqual([]);
+      expect(await world.store.reads.valuesFound("elsewhere", { word: "ab", limit: 1 })).toEqual([]);
+    });
+
     test("every pair has exactly one decision, told and kept", async () => {
       const world = await openWorld(open);
       const pairs = [

@@ -134,6 +134,7 @@ export function storeEvent(
     stamp: at.stamp(),
   };
   tables.events.put(row.id, row);
+  if (event.values !== undefined && event.values.length > 0) tables.values.put(row.id, event.values);
   if (asked !== null && !asked.taken) {
     for (const decision of duplicateDecisions(tables, at, row, asked.claim, pairs)) {
       recordDecision(tables, at, effects, decision);

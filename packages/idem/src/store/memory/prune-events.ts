@@ -43,6 +43,7 @@ export function pruneEvents(tables: Tables, at: Moment, { before, after, max, au
       }
       tables.decisions.delete(event.id);
       tables.events.delete(event.id);
+      tables.values.delete(event.id);
       deleted.runs += runs.length;
       deleted.decisions += decisions;
       deleted.events += 1;

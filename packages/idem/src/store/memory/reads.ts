@@ -295,6 +295,21 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
     ...memoryAlertReads(database),
     ...memoryCountReads(database),
 
+    async valuesFound(env, { word, isBeginning, limit }) {
+      const tables = database.env(env);
+      const found = tables.values.entries().flatMap(([eventId, values]) => {
+        const { name } = tables.events.get(eventId)!;
+        return values.map((each) => ({ ...each, eventId, name }));
+      });
+      const fitting =
+        isBeginning === true
+          ? found
+              .filter((each) => each.word > word && each.word.startsWith(word))
+              .sort((a, b) => (`${a.word}\n${a.eventId}` < `${b.word}\n${b.eventId}` ? -1 : 1))
+          : found.filter((each) => each.word === word).sort((a, b) => (a.eventId < b.eventId ? 1 : -1));
+      return fitting.slice(0, limit).map(({ eventId, name, path, value }) => ({ eventId, name, path, value }));
+    },
+
     async settingEnvironments(kind) {
       return database.environmentsWith((tables) => tables.settings.all().some((row) => row.kind === kind));
     },

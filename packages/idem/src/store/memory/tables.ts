@@ -6,6 +6,7 @@ import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
+import type { EventValue } from "../../model/event-values.ts";
 import type { NewLog } from "../../model/log-line.ts";
 import type { EndState, LostWorkers, Parked, ParkReason, Run } from "../../model/run.ts";
 import type { FailedAttempt, Outcome, Step } from "../../model/step.ts";
@@ -229,6 +230,8 @@ export class Tables {
   readonly crons: Rows<CronRow>;
   /** By kind and name. */
   readonly settings: Rows<Setting>;
+  /** By event. */
+  readonly values: Rows<readonly EventValue[]>;
   /** By run. */
   readonly metadata: Rows<readonly Metadata[]>;
   /** By hour and function. */
@@ -254,6 +257,7 @@ export class Tables {
     this.functions = new Rows(journal);
     this.events = new Rows(journal);
     this.decisions = new Rows(journal);
+    this.values = new Rows(journal);
     this.claims = new Rows(journal);
     this.runs = new Rows(journal);
     this.steps = new Rows(journal);

@@ -24,6 +24,12 @@ const insertEventSql = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, id) do nothing`;
 
+const insertValuesSql = `
+  insert into event_values (env, event_id, path, name, word, value)
+  select :env, :id, path, :name, word, value
+    from unnest(cast(:paths as text[]), cast(:words as text[]), cast(:values as text[])) as given (path, word, value)
+  on conflict do nothing`;
+
 const linkToFirstSql = "update events set first_event_id = ? where env = ? and id = ?";
 
 const selectDecisionsSql = `
@@ -196,6 +202,12 @@ async function insertEvent(tx: Transaction, env: string, event: NewEvent): Promi
   // Twice in one transaction: the second time it is there.
   tx.ahead.events.set(ahead, false);
   if (!isNew) return null;
+  const { values = [] } = event;
+  if (values.length > 0)
+    await tx.connection.find(insertValuesSql, {
+      ...{ env, id: event.id, name: event.name, paths: values.map(({ path }) => path) },
+      ...{ words: values.map(({ word }) => word), values: values.map(({ value }) => value) },
+    });
   return {
     id: event.id,
     callerId: event.callerId,

@@ -18,6 +18,7 @@ const released: ReleasedFiles = {
   "0013_metadata": "a11d303fe5f0df26",
   "0014_run_logs": "92262f7fcf643404",
   "0015_channels": "f3f2d761f14242e8",
+  "0016_event_values": "ec42d8bb1f25ab9f",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

@@ -54,6 +54,8 @@ const deleteCarriedSql = "delete from run_events where env = ? and run_id = any(
 const deleteMetadataSql = "delete from metadata where env = ? and run_id = any(?)";
 const deleteRunsSql = "delete from runs where env = ? and id = any(?)";
 const deleteDecisionsSql = "delete from decisions where env = ? and event_id = any(?)";
+// At most ten for each event.
+const deleteValuesSql = "delete from event_values where env = ? and event_id = any(?)";
 const deleteEventsSql = "delete from events where env = ? and id = any(?)";
 
 type Counts = { -readonly [K in keyof PruneAnswer["deleted"]]: number };
@@ -284,6 +286,7 @@ async function deletePortions(connection: Connection, env: string, portions: rea
     remove(deleteEventsSql, eventIds),
     remove(deleteCarriedSql, batchIds),
     remove(deleteMetadataSql, runIds),
+    remove(deleteValuesSql, eventIds),
   ]);
   return {
     ...prunedNothing,

@@ -38,6 +38,7 @@ const tables = [
   "run_logs",
   "channels",
   "messages",
+  "event_values",
 ] as const;
 
 export const tableNames: readonly string[] = tables;

@@ -6,7 +6,7 @@ import type { PublishInput } from "../channels.ts";
 import type { CancelledRun, Flushed } from "../flow.ts";
 import type { Ingested } from "../ingest.ts";
 import type { CancelInput } from "../runs.ts";
-import { limitKind, type SettingInput } from "../settings.ts";
+import { isDecidedBy, type SettingInput } from "../settings.ts";
 import type { StoreHint } from "../sharing.ts";
 import type { StoreWrites } from "../store.ts";
 
@@ -28,7 +28,7 @@ export function hintsOf(name: keyof StoreWrites, input: readonly unknown[], answ
   if (name === "publish") hints.push({ env, kind: "published", channel: (first as PublishInput).channel });
   const queued = { env, kind: "queued" } as const;
   if ((name === "register" || name === "pause") && said.changed === true) hints.push({ env, kind: "registered" });
-  if (name === "set" && (first as SettingInput).kind === limitKind) hints.push({ env, kind: "registered" });
+  if (name === "set" && isDecidedBy((first as SettingInput).kind)) hints.push({ env, kind: "registered" });
   if (said.queued === true || said.freed === true || said.ingested?.queued === true) hints.push(queued);
   if (name === "unpark" && said.kind === "released") hints.push(queued);
   if (name === "rerun" && said.kind === "started" && said.leased === null) hints.push(queued);

@@ -2,7 +2,7 @@
 import {
   auditedAs,
   changeSetting,
-  limitKind,
+  isDecidedBy,
   type SettingAnswer,
   type SettingInput,
   type SettingRow,
@@ -29,7 +29,7 @@ export function* changeSettingRow(tx: RuleTransaction, input: SettingInput): Rul
     if (value === null) tx.write(deleteSettingSql, env, kind, name);
     else tx.write(writeSettingSql, env, kind, name, value, answer.version, tx.at.now);
   });
-  if (kind === limitKind) {
+  if (isDecidedBy(kind)) {
     yield* tx.turn(registrationTurn(env));
     yield* nextRegistration(tx, env);
   }

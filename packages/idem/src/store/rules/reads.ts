@@ -6,6 +6,7 @@ import type { Event } from "../../model/event.ts";
 import { runLogBytesMax } from "../../model/log-line.ts";
 import { isEnded, type Run } from "../../model/run.ts";
 import { type Alert, type AlertPair, type Arrivals, arrivalsOf, type RadarPosition } from "../alerts.ts";
+import { afterWords, type FoundValue } from "../event-values.ts";
 import type { BufferUse, LimitUse } from "../flow.ts";
 import type { RegisteredFunction } from "../functions.ts";
 import { afterAll } from "../id-times.ts";
@@ -87,6 +88,11 @@ const logBytesSql = "select log_bytes as bytes from runs where env = ? and id = 
 const logSql = "select lines from run_logs where env = ? and run_id = ?";
 const settingsSql = `
   select kind, name, value, version, changed_at as "changedAt" from settings where env = ? and kind = ? order by name`;
+const valueColumns = 'event_id as "eventId", name, path, value';
+const valuesSql = `
+  select ${valueColumns} from event_values where env = ? and word = ? order by event_id desc limit ?`;
+const valuesBeginningSql = `
+  select ${valueColumns} from event_values where env = ? and word > ? and word < ? order by word, event_id limit ?`;
 const heldSql = `
   select j.leased_by as worker, j.fence,
          (select count(*) from steps s where s.env = j.env and s.run_id = j.id) as "stepCount",
@@ -239,6 +245,10 @@ export const reads: Reads = {
   *held(db, env, runId) {
     return (yield* db.one<HeldRun>(heldSql, env, runId)) ?? null;
   },
+  valuesFound: (db, env, { word, isBeginning, limit }) =>
+    isBeginning === true
+      ? db.all<FoundValue>(valuesBeginningSql, env, word, afterWords(word), limit)
+      : db.all<FoundValue>(valuesSql, env, word, limit),
   channels: readChannels,
   messages: readMessages,
   metadata: (db, env, runId) => db.all<Metadata>(metadataSql, env, runId),

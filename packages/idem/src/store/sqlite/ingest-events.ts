@@ -24,6 +24,9 @@ const insertEventSql = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, id) do nothing`;
 
+const insertValueSql =
+  "insert into event_values (env, event_id, path, name, word, value) values (?, ?, ?, ?, ?, ?) on conflict do nothing";
+
 const linkToFirstSql = "update events set first_event_id = ? where env = ? and id = ?";
 
 const selectDecisionsSql = `
@@ -193,6 +196,8 @@ function insertEvent(tx: Transaction, env: string, event: NewEvent): Event | nul
     event.sourceRunId,
   );
   if (inserted === 0) return null;
+  for (const { path, word, value } of event.values ?? [])
+    tx.connection.run(insertValueSql, env, event.id, path, event.name, word, value);
   return {
     id: event.id,
     callerId: event.callerId,

@@ -22,6 +22,7 @@ const released: ReleasedFiles = {
   "0017_metadata": "e1a056379dee3fa8",
   "0018_run_logs": "1c6177a967e33bd5",
   "0019_channels": "9c791a071e061eba",
+  "0020_event_values": "c38a6d58cbcca17b",
 };
 
 let loaded: readonly Migration[] | null = null;

@@ -46,6 +46,8 @@ const deleteCarriedSql = "delete from run_events where env = ? and run_id = ?";
 const deleteMetadataSql = "delete from metadata where env = ? and run_id = ?";
 const deleteRunSql = "delete from runs where env = ? and id = ?";
 const deleteDecisionsSql = "delete from decisions where env = ? and event_id = ?";
+// At most ten for each event.
+const deleteValuesSql = "delete from event_values where env = ? and event_id = ?";
 const deleteEventSql = "delete from events where env = ? and id = ?";
 
 // A page of events whose families are looked at in one commit: about a millisecond of reading.
@@ -110,6 +112,7 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
       }
       deleted.decisions += connection.run(deleteDecisionsSql, env, event.id);
       deleted.events += connection.run(deleteEventSql, env, event.id);
+      connection.run(deleteValuesSql, env, event.id);
       left = Math.max(0, left - own);
     }
     after = event.id;

@@ -3,6 +3,7 @@
 // cloned as it is. What an answer repeats of its call is not sent back but taken from the call.
 
 import type { EventIdScope } from "../../model/claim.ts";
+import type { EventValue } from "../../model/event-values.ts";
 import type { NewLog } from "../../model/log-line.ts";
 import type { AdvanceInput, NestedIngest, NewStep } from "../advance.ts";
 import type { ByHand } from "../audit.ts";
@@ -164,12 +165,12 @@ function advance(
   return { name: "advance", input: [input] };
 }
 
-const eventWidth = 9;
+const eventWidth = 10;
 
 function packEvents(events: readonly NewEvent[]): Flat {
   const flat: unknown[] = [];
-  for (const { id, callerId, windowMs, name, data, ts, extra, sourceRunId, idScope } of events) {
-    flat.push(id, callerId, windowMs, name, data, ts, extra, sourceRunId, idScope);
+  for (const { id, callerId, windowMs, name, data, ts, extra, sourceRunId, idScope, values } of events) {
+    flat.push(id, callerId, windowMs, name, data, ts, extra, sourceRunId, idScope, values);
   }
   return flat;
 }
@@ -187,6 +188,7 @@ function unpackEvents(flat: Flat): NewEvent[] {
       extra: flat[i + 6] as string | null,
       sourceRunId: flat[i + 7] as string | null,
       ...(flat[i + 8] === undefined ? {} : { idScope: flat[i + 8] as EventIdScope }),
+      ...(flat[i + 9] === undefined ? {} : { values: flat[i + 9] as readonly EventValue[] }),
     });
   }
   return events;

@@ -133,6 +133,9 @@ export async function busyStore() {
   ]) {
     await idem.send({ name, data: { n: 2 } });
   }
+  const chosen = { env: "default", kind: "search", name: "sought", value: '["event.data.n"]' };
+  await store.set({ ...chosen, over: null, reason: "test" });
+  await idem.send({ name: "sought", data: { n: "a \u0000 needle" } });
   const source = { env: "default", kind: "webhook-source", name: "stripe", value: `{"note":"a \u0000 note"}` };
   await store.set({ ...source, over: null, reason: "test" });
   const pair = { entity: `"a \u0000 placement"`, firstId: "r1", laterId: "r2", at: 1 };

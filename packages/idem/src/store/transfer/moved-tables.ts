@@ -66,6 +66,7 @@ export const movedTables: readonly MovedTable[] = [
     first_event_id: text,
     source_run_id: text,
   }),
+  moved("event_values", { env: text, event_id: text, path: text, name: text, word: text, value: text }),
   moved("decisions", {
     env: text,
     event_id: text,

@@ -1,10 +1,11 @@
 // GET /api/events: what arrived, newest first, without payloads.
 import { z } from "zod";
 import { eventOutcomes } from "../../../model/decision.ts";
+import { wordOf } from "../../../model/event-values.ts";
 import type { StoreReads } from "../../../store/reads.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { type DecisionItem, decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
-import { type EventItem, eventItem, eventItemOf } from "../../api/event-shape.ts";
+import { type EventItem, eventItem, eventItemOf, wholeEventItemOf } from "../../api/event-shape.ts";
 import { boundsOf, examinedMax, nextField, pageFields } from "../../api/paging.ts";
 
 // Each is a look into an index; so many at once fill the way to a database without standing in everybody's line.
@@ -12,6 +13,8 @@ const decidedAtOnce = 25;
 
 // Each is looked up in what was decided; a fifth of what a page may look at without that.
 const decidedExaminedMax = examinedMax / 5;
+
+const valuesMax = 100;
 
 const listedEvent = eventItem.extend({
   decisions: z.array(decisionItem).optional().describe("Where they were asked for"),
@@ -31,12 +34,24 @@ export const listEvents = apiRoute({
       .describe(
         "What became of it, for any function or for `fn`. `nothing`: no run answers for it and none is to come; `unheard`: no function listens",
       ),
+    value: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe("Only events with this value in a field that is searched by (/api/search/fields), the newest 100"),
     decisions: z.literal("true").optional().describe("With what was decided for each"),
     ...pageFields,
   },
   answer: z.object({ events: z.array(listedEvent), next: nextField }),
   handle: async ({ query, engine, env, now }) => {
-    const { name, fn, outcome, before } = query;
+    const { name, fn, outcome, before, value } = query;
+    if (value !== undefined) {
+      const found = await eventsWith(engine.store.reads, env, value);
+      if (query.decisions === undefined) return { events: found, next: null };
+      const told = await decisionsOf(engine.store.reads, env, found);
+      return { events: found.map((event, at) => ({ ...event, decisions: told[at]! })), next: null };
+    }
     const { rows, next } = await engine.store.reads.eventPage(env, {
       ...boundsOf(query, now),
       ...(fn === undefined && outcome === undefined ? {} : { examinedMax: decidedExaminedMax }),
@@ -51,6 +66,13 @@ export const listEvents = apiRoute({
     return { events: events.map((event, at) => ({ ...event, decisions: decided[at]! })), next };
   },
 });
+
+async function eventsWith(reads: StoreReads, env: string, value: string): Promise<EventItem[]> {
+  const found = await reads.valuesFound(env, { word: wordOf(value), limit: valuesMax });
+  const ids = [...new Set(found.map(({ eventId }) => eventId))];
+  const events = await Promise.all(ids.map((id) => reads.event(env, id)));
+  return events.flatMap((event) => (event === null ? [] : [wholeEventItemOf(event)]));
+}
 
 async function decisionsOf(reads: StoreReads, env: string, events: readonly EventItem[]): Promise<DecisionItem[][]> {
   const decided: DecisionItem[][] = [];

@@ -38,8 +38,20 @@ export const search = apiRoute({
       .describe("By name: those that functions name, and those that came lately"),
     event: z.object({ id: z.string(), name: z.string() }).nullable().describe("The one event of this id"),
     values: z
-      .array(z.object({ event: z.string(), path: z.string(), value: z.string(), count, eventId: z.string() }))
-      .describe(`In the data of the newest ${eventsLooked} events; \`value\` is JSON`),
+      .array(
+        z.object({
+          ...{ event: z.string(), path: z.string(), value: z.string(), count },
+          isAll: z.boolean().describe("False: there are more events with it than were counted"),
+          eventId: z.string().describe("The newest of them"),
+          isKept: z.boolean().describe("Found in all events since its field was chosen, by an index"),
+        }),
+      )
+      .describe(
+        `In the data of the newest ${eventsLooked} events, and of all where the field is chosen (/api/search/fields); \`value\` is JSON`,
+      ),
+    kept: z
+      .array(z.object({ event: z.string(), fields: z.array(z.string()) }))
+      .describe("Fields that are found however old their events are"),
     unheard: z
       .object({ name: z.string(), recentCount: count, lastAt: count, meant: z.string().nullable() })
       .nullable()
@@ -53,6 +65,7 @@ export const search = apiRoute({
       functions: found.functions.map(({ id, events }) => ({ id, events: [...events] })),
       events: found.events.map(({ functions, ...event }) => ({ ...event, functions: [...functions] })),
       values: [...found.values],
+      kept: found.kept.map(({ event, fields }) => ({ event, fields: [...fields] })),
     };
   },
 });

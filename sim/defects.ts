@@ -50,9 +50,9 @@ const plainDefects: readonly Defect[] = [
     name: "a step's value reaches the code before its commit",
     patches: [
       {
-        file: "execute/pass.js",
-        from: "        await this.commits.commit({\n            steps: [",
-        to: "        this.commits.take([{ stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, stamp: this.memo.lastStamp, worker: null }], this.memo.seen);\n        await this.commits.commit({\n            steps: [",
+        file: "execute/attempt.js",
+        from: '        const before = ports.point("step:before-commit");',
+        to: '        commits.take(patch.steps.map((step) => ({ ...step, stamp: state.memo.lastStamp, worker: null })), state.memo.seen);\n        const before = ports.point("step:before-commit");',
       },
     ],
   },

@@ -392,6 +392,14 @@ describe("the platform is the only way to the machine", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("only the real machine has OpenTelemetry: in worlds its spans would bring real time and chance", () => {
+    const having = sources.filter(({ text }) => /\bopenTelemetry\b(:| =|\()(?! Pick)/.test(withoutComments(text)));
+    expect(having.map(({ path }) => path).filter((path) => !path.startsWith("observe/"))).toEqual([
+      "platform/ending-platform.ts",
+      "platform/node-platform.ts",
+    ]);
+  });
+
   test("process.env and process.exit are read and called at the edge only", () => {
     const wrong = sources.filter(
       ({ path, text }) =>

@@ -64,9 +64,11 @@ export class AdvanceRun {
 
   private async askWithSends(): Promise<AdvanceAnswer> {
     const { platform, turns } = this.held.options;
+    const { trace } = this.held;
+    const sends = trace === null ? this.patch.sends! : this.patch.sends!.map((event) => trace.noted(event));
     // The same on every try: a second one must not start a second run.
     this.runIds ??= new RunIds(this.held.options.newId);
-    this.nest(await decideSends(this.patch.sends!, this.held.worker.prepare(), this.runIds, turns));
+    this.nest(await decideSends(sends, this.held.worker.prepare(), this.runIds, turns));
     this.askedMono = platform.monoMs();
     return this.takeIn(
       await persist(

@@ -13,6 +13,7 @@ import { UlidSource } from "../model/ulid.ts";
 import { EventTraces } from "../observe/trace-events.ts";
 import { Tracing } from "../observe/tracing.ts";
 import type { Platform } from "../platform/platform.ts";
+import { noteTrace, type TracePoint, writeTraceparent } from "../protocol/traceparent.ts";
 import type { WireOp } from "../protocol/wire-ops.ts";
 import type { Audited, ByHand } from "../store/audit.ts";
 import type { PauseAnswer, PauseInput } from "../store/functions.ts";
@@ -478,11 +479,16 @@ export class Engine {
     idOrSlug: string,
     input: unknown,
     windowMs: number,
-    { eventId = this.ids.next(), byHand }: { readonly eventId?: string; readonly byHand?: ByHand | undefined } = {},
+    {
+      eventId = this.ids.next(),
+      byHand,
+      trace = null,
+    }: { readonly eventId?: string; readonly byHand?: ByHand | undefined; readonly trace?: TracePoint | null } = {},
   ): Promise<Accepted> {
     // Another process may have registered it since.
     if (this.registry.find(idOrSlug) === null) await this.registry.refresh();
-    const event = eventToInvoke(idOrSlug, input, { eventId, now: this.time.now(), windowMs });
+    const made = eventToInvoke(idOrSlug, input, { eventId, now: this.time.now(), windowMs });
+    const event = trace === null ? made : noteTrace(made, writeTraceparent(trace));
     return { ...(await this.ingest([event], { pairsOf: pairsOfInvoked(idOrSlug), byHand })), given: [event] };
   }
 

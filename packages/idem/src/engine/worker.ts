@@ -405,7 +405,7 @@ export class Worker {
     this.counts.entered++;
     const share = this.bytes.open(memo.run.fn);
     const { tracing, env, registry } = options;
-    const trace = traceRun({ tracing, env, memo, name: registry.displayName(memo.run.fn) });
+    const trace = tracing.isOn ? traceRun({ tracing, env, memo, name: registry.displayName(memo.run.fn) }) : null;
     const ports = runPorts(job, heldBy, code, { room: share, trace }, this, options);
     const { pass, result } = executeRun(code, options.env, memo, job, ports, options.telling, limits);
     let wasFull = false;

@@ -31,9 +31,12 @@ export interface TracedTick {
   fired(answer: Answered): void;
 }
 
+// A call of 5,000 events that all were known must not ask the store 10,000 times for it: where there are more, spans have no links.
+const lookUpsMax = 100;
+
 export class EventTraces {
-  /** What is still looked up for spans: which trace the first run is in. */
-  private readonly lookingUp = new Set<Promise<void>>();
+  /** Runs whose trace is looked up just now. */
+  private readonly lookingUp = new Map<string, Promise<TracePoint | null>>();
 
   constructor(private readonly of: EventTracesOf) {}
 
@@ -104,23 +107,32 @@ export class EventTraces {
   /** Of the events that started no run. */
   decided(events: readonly NewEvent[], decisions: readonly Decision[]): void {
     if (!this.of.tracing.isOn) return;
+    const byId = new Map(events.map((event) => [event.id, event]));
     for (const decision of decisions) {
       if (decision.kind === "started" || decision.kind === "filtered") continue;
-      const event = events.find(({ id }) => id === decision.eventId);
+      const event = byId.get(decision.eventId);
       if (event === undefined) continue;
       const parent = traceOf(event);
-      if (decision.runId === null) this.tell(decision, parent, null);
-      else {
-        const told = this.firstTrace(decision).then((first) => this.tell(decision, parent, first));
-        this.lookingUp.add(told);
-        void told.finally(() => this.lookingUp.delete(told));
-      }
+      const { runId } = decision;
+      const first = runId === null ? null : this.lookUp(runId);
+      if (first === null) this.tell(decision, parent, null);
+      else void first.then((at) => this.tell(decision, parent, at));
     }
+  }
+
+  /** Once for all who ask for it at that time; null where too many are being looked up. */
+  private lookUp(runId: string): Promise<TracePoint | null> | null {
+    const asked = this.lookingUp.get(runId);
+    if (asked !== undefined || this.lookingUp.size >= lookUpsMax) return asked ?? null;
+    const first = this.firstTrace(runId);
+    this.lookingUp.set(runId, first);
+    void first.then(() => this.lookingUp.delete(runId));
+    return first;
   }
 
   /** Resolves once every span that was begun is ended. */
   async idle(): Promise<void> {
-    while (this.lookingUp.size > 0) await Promise.all(this.lookingUp);
+    while (this.lookingUp.size > 0) await Promise.all(this.lookingUp.values());
   }
 
   private tell(decision: Decision, parent: TracePoint | null, first: TracePoint | null): void {
@@ -140,10 +152,10 @@ export class EventTraces {
   }
 
   /** Where the event is kept that started the run; null for one that was not traced, or is not kept any more. */
-  private async firstTrace({ runId }: Decision): Promise<TracePoint | null> {
+  private async firstTrace(runId: string): Promise<TracePoint | null> {
     const { reads, env } = this.of;
     try {
-      const run = await reads.run(env, runId!);
+      const run = await reads.run(env, runId);
       const event = run === null ? null : await reads.event(env, run.eventId);
       return event === null ? null : traceOf(event);
     } catch {

@@ -5,7 +5,8 @@ import { publicEventId } from "../model/event.ts";
 import type { Run } from "../model/run.ts";
 import type { StepKind } from "../model/step.ts";
 import { tickEventName } from "../model/tick.ts";
-import { type TracePoint, traceOf } from "../protocol/traceparent.ts";
+import { noteTrace, type TracePoint, traceOf } from "../protocol/traceparent.ts";
+import type { NewEvent } from "../store/ingest.ts";
 import type { RunMemo } from "../store/leases.ts";
 import type { AttributesOf } from "./span-list.ts";
 import { instantText, type Traced, type Tracing } from "./tracing.ts";
@@ -76,6 +77,11 @@ export class TracedRun {
   /** For events that are made here. */
   get traceparent(): string {
     return (this.planning ?? this.span).traceparent;
+  }
+
+  /** What is sent by no step of its own: work that was put off until the end. */
+  noted(event: NewEvent): NewEvent {
+    return traceOf(event) === null ? noteTrace(event, this.traceparent) : event;
   }
 
   within<T>(run: () => T): T {

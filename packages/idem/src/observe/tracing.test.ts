@@ -1,6 +1,6 @@
 // Against the real packages of OpenTelemetry: what is registered, found, nested and exported.
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { OpenTelemetry, OtelTracer } from "../platform/open-telemetry.ts";
 import { registeredTelemetry } from "../platform/open-telemetry.ts";
 import { idOf, parentOf, recordSpans, tracedWorld, traceOfSpan } from "./recorded-spans.suite.ts";
@@ -151,6 +151,20 @@ describe("an event that comes again", () => {
       "idem.key": "7",
     });
     expect(recorded.named("run bill").length).toBe(1);
+  });
+
+  test("in thousands asks the store for the first of each key once, and for no more than a hundred at a time", async () => {
+    const { recorded, idem, settle, store } = await shop();
+    const orders = Array.from({ length: 150 }, (_, order) => ({ name: "order/paid", data: { order } }));
+    await idem.send(orders);
+    await settle();
+    const asked = vi.spyOn(store.reads, "run");
+    await idem.send([...orders, ...orders].map((event) => ({ ...event, name: "order/changed" })));
+    await settle();
+    expect(asked).toHaveBeenCalledTimes(100);
+    const suppressed = recorded.named("duplicate-key bill");
+    expect(suppressed.length).toBe(300);
+    expect(suppressed.filter(({ links }) => links.length === 1).length).toBe(200);
   });
 
   test("with the same id names the event that was first", async () => {

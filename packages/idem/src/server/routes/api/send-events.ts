@@ -3,6 +3,7 @@ import { z } from "zod";
 import { limits } from "../../../engine/limits.ts";
 import { lasting, parseDuration } from "../../../model/duration.ts";
 import { defaultWindowMs } from "../../../model/function-config.ts";
+import { readTraceparent, traceparentHeader } from "../../../protocol/traceparent.ts";
 import { sendResultOf } from "../../../sdk/send-result.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { type ExplainedDecisionItem, explainedDecision } from "../../api/decision-shape.ts";
@@ -29,10 +30,13 @@ export const sendEvents = apiRoute({
     decisions: z.array(explainedDecision),
     unmatched: z.boolean().describe("No function has a trigger for any of them"),
   }),
-  handle: async ({ body, engine, actor }) => {
+  handle: async ({ body, engine, actor, headers }) => {
     // People send a few; what programs send is in the list of events.
     const byHand = actor.isPerson ? { actor: actor.name, reason: `${body.events.length} in all` } : undefined;
-    const accepted = await engine.accept(body.events, windowOf(body.window), [], { byHand });
+    const accepted = await engine.accept(body.events, windowOf(body.window), [], {
+      byHand,
+      trace: readTraceparent(headers[traceparentHeader]),
+    });
     const { ids, decisions } = sendResultOf(accepted);
     return {
       ids: [...ids],

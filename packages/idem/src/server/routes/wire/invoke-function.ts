@@ -3,6 +3,7 @@
 import { normaliseEvent } from "../../../protocol/event-body.ts";
 import { idsOfSeed, seedHeader } from "../../../protocol/event-seed.ts";
 import { readEventJson } from "../../../protocol/read-json.ts";
+import { readTraceparent, traceparentHeader } from "../../../protocol/traceparent.ts";
 import { sendResultOf } from "../../../sdk/send-result.ts";
 import { json, type Route } from "../../route.ts";
 import { eventWindowOf, wantsDecisions } from "./send-events.ts";
@@ -20,12 +21,10 @@ export const invokeFunction: Route = {
     const event = normaliseEvent(body.length === 0 ? {} : readEventJson(body), "The event");
     const engine = await world.engine(env);
     const [eventId] = idsOfSeed(headers[seedHeader], 1) ?? [];
-    const accepted = await engine.invoke(
-      params.slug!,
-      event,
-      eventWindowOf(request),
-      eventId === undefined ? {} : { eventId },
-    );
+    const accepted = await engine.invoke(params.slug!, event, eventWindowOf(request), {
+      ...(eventId === undefined ? {} : { eventId }),
+      trace: readTraceparent(headers[traceparentHeader]),
+    });
     const { ids, decisions } = sendResultOf(accepted, (fn) => engine.registry.fullName(fn));
     return json({ id: ids[0], status: 200, ...(wantsDecisions(request) ? { decisions } : {}) });
   },

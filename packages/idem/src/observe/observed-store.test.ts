@@ -19,6 +19,22 @@ function recorded() {
   return { told, observer };
 }
 
+test("a store whose operations cannot be changed is watched like any other, and only while somebody listens", async () => {
+  const { told, observer } = recorded();
+  const store = Object.freeze(Object.create(new MemoryStore(new ManualPlatform()))) as Store;
+  let isHeard = false;
+  const watched = observedStore(store, observer, () => isHeard);
+  const event = { callerId: null, windowMs: 0, name: "a", data: "{}", ts: 0, extra: null, sourceRunId: null };
+  const send = (id: string) =>
+    watched.ingest({ env: "e", registration: null, events: [{ ...event, id }], pairs: [], leaseTo: null });
+  await send("01");
+  expect(told).toEqual([]);
+  isHeard = true;
+  await send("02");
+  expect(told).toEqual(["e accepted 1"]);
+  expect((await watched.reads.events("e", { limit: 9 })).map(({ id }) => id)).toEqual(["02", "01"]);
+});
+
 test("what was committed is told once, by kind and layer", async () => {
   const { told, observer } = recorded();
   const { client, clock, store } = testIdem();

@@ -132,14 +132,17 @@ export function observedStore(store: Store, observer: StoreObserver, isHeard: ()
   };
   // Whatever else a store can do, it does itself. Each operation is bound once: they are called thousands of times a second.
   const operations: Record<PropertyKey, unknown> = { ...heard };
-  return new Proxy(store, {
-    get: (target, name) => {
+  // Around nothing: of a store whose operations cannot be changed, a proxy around it would have to give back the very same.
+  return new Proxy({} as Store, {
+    get: (_, name) => {
       const known = operations[name];
       if (known !== undefined) return known;
-      const value = Reflect.get(target, name, target);
+      const value = Reflect.get(store, name, store);
       if (typeof value !== "function") return value;
-      operations[name] = value.bind(target);
+      operations[name] = value.bind(store);
       return operations[name];
     },
+    has: (_, name) => Reflect.has(store, name),
+    set: (_, name, value) => Reflect.set(store, name, value),
   });
 }

@@ -8,6 +8,7 @@ import { learnVolatile } from "./compare-things.ts";
 import { EndHandlers } from "./end-handlers.ts";
 import { Findings, type SeenIn } from "./findings.ts";
 import { cleanFacts, type FunctionScript, firstStart, functionScript, secondStart } from "./function-script.ts";
+import { FunctionWorlds, type Played } from "./function-worlds.ts";
 import { Happened, readSchedules } from "./happened.ts";
 import { type Judged, judge, judgeReplay, type Reference, unknownsOf, worstOf } from "./judge.ts";
 import { type Change, withFunctionKey } from "./mends/change.ts";
@@ -77,9 +78,6 @@ export interface VerifyFunctionOptions {
   readonly onPlayed?: (schedule: string, played: number, known: number) => void;
 }
 
-/** Worlds that do not answer after which no more are tried. */
-const stuckMax = 2;
-
 /** A trial of something else than was asked for. */
 interface Trial {
   readonly changes?: readonly Change[];
@@ -87,10 +85,6 @@ interface Trial {
   readonly isRefuted?: (findings: readonly Finding[]) => boolean;
 }
 
-interface Played {
-  readonly schedule: Schedule;
-  readonly answer: Answer;
-}
 const noEvent =
   "no example event: give one with --event or --from-store, or write it into idem.verify.ts; --generate makes one up where it has a schema";
 
@@ -111,22 +105,18 @@ class FunctionVerifier {
   private readonly notes = new Set<string>();
   /** Its key is not shown to let other things through. */
   private lacksTwin = false;
-  private played = 0;
+  private readonly worlds: FunctionWorlds;
   private readonly happened = new Happened();
   private facts: CleanFacts | null = null;
-  private known = 0;
-  private stuck = 0;
   private effects = 0;
   private commits = 0;
-  /** When the budget is spent; null where it is not for every world. */
-  private until: number | null = null;
-  private unplayed = 0;
 
   constructor(
     private readonly options: VerifyFunctionOptions,
     private readonly trial: Trial = {},
   ) {
     this.seed = options.seed ?? 1;
+    this.worlds = new FunctionWorlds(options);
     const { script, isSent, entity } = functionScript(options, trial.changes ?? []);
     this.script = script;
     this.isSent = isSent;
@@ -153,7 +143,7 @@ class FunctionVerifier {
     const inVain = this.facts === null ? [] : this.happened.inVain(only ?? [], this.facts);
     for (const { thing, schedule } of inVain) this.find(unprovenBy(thing), schedule);
     if (this.options.mends !== false) await this.improve();
-    if (this.happened.count === 0 && this.unplayed > 0 && this.findings.all.length === 0)
+    if (this.happened.count === 0 && this.worlds.unplayed > 0 && this.findings.all.length === 0)
       return this.unproven(
         "the budget was spent before anything could be played: give more with --budget",
         cleanSchedule.id,
@@ -217,7 +207,7 @@ class FunctionVerifier {
     );
     this.facts ??= facts;
     if (this.options.isEveryWorldBudgeted === true)
-      this.until ??= this.options.platform.monoMs() + this.options.budgetMs;
+      this.worlds.until ??= this.options.platform.monoMs() + this.options.budgetMs;
     const { first: before, rest } = this.wanted(facts, base);
     await this.playAll(before, reference);
     if (this.trial.isRefuted?.(this.findings.all) === true) return false;
@@ -249,34 +239,17 @@ class FunctionVerifier {
     return { first: before, rest: all.filter(({ id }) => !ids.has(id)) };
   }
 
-  private async playAll(schedules: readonly Schedule[], reference: Reference): Promise<void> {
-    this.known += schedules.length;
-    if (this.until !== null) return this.playWithin(schedules, reference, this.until);
-    const all = schedules.map(async (schedule): Promise<Played | null> => {
-      const answer = await this.play(schedule, firstStart, this.seed);
-      return answer === null ? null : { schedule, answer };
-    });
-    // Those that are not waited for yet may fail, too.
-    void Promise.allSettled(all);
-    // In their order, whichever thread was first: the same report each time. What is there is weighed while others are played.
-    for (const one of all) {
-      const played = await one;
-      if (played !== null) this.weigh(played, await this.handlers.referenceFor(played.schedule, reference));
-    }
-  }
-
-  /** One after the other, for as long as there is time. */
-  private async playWithin(schedules: readonly Schedule[], reference: Reference, until: number): Promise<void> {
-    for (const schedule of schedules) {
-      const answer = this.options.platform.monoMs() < until ? await this.play(schedule, firstStart, this.seed) : null;
-      if (answer === null) this.unplayed++;
-      else this.weigh({ schedule, answer }, await this.handlers.referenceFor(schedule, reference));
-    }
+  private playAll(schedules: readonly Schedule[], reference: Reference): Promise<void> {
+    return this.worlds.playAll(
+      schedules,
+      (schedule) => this.play(schedule, firstStart, this.seed),
+      async (played) => this.weigh(played, await this.handlers.referenceFor(played.schedule, reference)),
+    );
   }
 
   private async playPairs(facts: CleanFacts, base: readonly Adversity[], reference: Reference): Promise<void> {
     const { platform, budgetMs } = this.options;
-    const until = this.until ?? platform.monoMs() + budgetMs;
+    const until = this.worlds.until ?? platform.monoMs() + budgetMs;
     const batchSize = 16;
     const all = pairs(facts);
     while (platform.monoMs() < until && this.findings.all.length === 0) {
@@ -301,21 +274,14 @@ class FunctionVerifier {
     return null;
   }
 
-  /** Null once worlds do not answer any more. */
-  private async play(
+  private play(
     schedule: Schedule,
     startMs: number,
     seed: number,
     isShown = false,
     script = this.script,
   ): Promise<Answer | null> {
-    if (this.stuck >= stuckMax) return null;
-    const message = { kind: "play", script: { ...script, startMs }, schedule: schedule.id, seed, isShown } as const;
-    const answer = await this.options.threads.ask(message);
-    if (answer.kind === "stuck") this.stuck++;
-    this.played++;
-    this.options.onPlayed?.(schedule.id, this.played, this.known);
-    return answer;
+    return this.worlds.play(script, { schedule, startMs, seed, isShown });
   }
 
   /** Null, and a finding, where a clean run does not show what the function does. */
@@ -418,7 +384,7 @@ class FunctionVerifier {
       id: this.options.fn.config.id,
       verdict: worstOf(verdicts),
       schedules: this.happened.count,
-      unplayed: this.unplayed,
+      unplayed: this.worlds.unplayed,
       effects: this.effects,
       commits: this.commits,
       notes: [...this.notes],

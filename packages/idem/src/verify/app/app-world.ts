@@ -1,29 +1,26 @@
 // One world of an app: a server of its own over a store in memory, on a clock that moves when told; the app in processes that are really killed; an outside that
 // outlives them. Played to its end under one schedule.
 import type { Engine } from "../../engine/engine.ts";
-import { silentLogger } from "../../execute/log-style.ts";
 import { isDivergence, readDivergence } from "../../model/divergence.ts";
-import type { FunctionConfig } from "../../model/function-config.ts";
-import { tickEventName } from "../../model/tick.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { defaultEnv } from "../../server/admit-caller.ts";
 import type { AppRegistration } from "../../server/apps.ts";
-import { type RunningServer, startServer } from "../../server/start-server.ts";
+import type { RunningServer } from "../../server/start-server.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
 import { DestinationModel } from "../destination-model.ts";
 import { knownHost } from "../known-hosts.ts";
 import { type Adversity, nameOf, type Schedule } from "../schedules.ts";
-import type { AbsentField, Divergence, Json, Moment, WorldRecord } from "../thing.ts";
+import type { AbsentField, Divergence, Moment, WorldRecord } from "../thing.ts";
 import { AnswerWaits } from "../worker/answer-waits.ts";
-import { Chance } from "../worker/chance.ts";
 import { playCourse } from "../worker/course.ts";
 import { failedRuns, parkedEffects, runsOf, sentEvents } from "../worker/read-world.ts";
-import { type Wait, waitOf } from "../worker/watched-functions.ts";
+import type { Wait } from "../worker/watched-functions.ts";
 import { WorldClock } from "../worker/world-clock.ts";
 import { fixtureFor, type WorldScript } from "../worker/world-script.ts";
 import type { Passed, Passing } from "./app-gateway.ts";
 import type { AppOutside } from "./app-outside.ts";
 import type { AppProcess } from "./app-process.ts";
+import { awake, closeAppServer, findWaits, knownToSdk, openAppServer } from "./app-server.ts";
 import { AppTraffic, type RunningApp } from "./app-traffic.ts";
 import { Quiet } from "./quiet.ts";
 
@@ -49,13 +46,8 @@ const patienceMax = 60;
 /** Real time, without what starting the app takes. */
 const worldMsMax = 30_000;
 const restartMs = 500;
-/** Real time. */
-const closeMsMax = 30_000;
-const rowsMax = 1_000;
 /** Steps a run can be rerun from: they do something. */
 const doing = new Set(["run", "fetch", "effect", "send-event", "invoke"]);
-
-const awake = { isDead: false, isFrozen: false } as const;
 /** Real time in which nothing happens, after which whoever was given up goes on: the call that came in its place may be waiting for what it holds. */
 const stuckMs = 1_500;
 /** Rounds in which what stands in an outbox is handed on. */
@@ -123,7 +115,7 @@ export class AppWorld {
       server: () => this.server?.origin ?? null,
       hasBegun: () => this.delivered.size > 0,
       beforeCall: async () => this.outside?.moved(),
-      named: (request) => this.named(request),
+      named: (request) => knownToSdk(options, request),
     });
     this.answers = new AnswerWaits({
       waits: this.waits,
@@ -164,18 +156,6 @@ export class AppWorld {
   /** What the app says to its server. */
   toServer(request: Passing): Promise<Passed | null> {
     return this.traffic.toServer(request);
-  }
-
-  /** What stands for a tick, or for being invoked, under the name the SDK knows it by: it refuses all others. */
-  private named(request: Passing): Passing {
-    const { tickName, registration, fn } = this.options;
-    const target = registration.functions.find((each) => each.fn === fn);
-    const isTimed = target?.config.triggers.some((each) => "cron" in each) === true;
-    const name = (of: string): string => `"name":${JSON.stringify(of)}`;
-    const text = request.body.toString("utf8");
-    if (!text.includes(name(tickName))) return request;
-    const known = text.replaceAll(name(tickName), name(isTimed ? tickEventName : "inngest/function.invoked"));
-    return { ...request, body: Buffer.from(known) };
   }
 
   // ------------------------------------------------------------------------------------------------ processes
@@ -220,44 +200,6 @@ export class AppWorld {
     return true;
   }
 
-  private async openServer(): Promise<void> {
-    const { seed, platform } = this.options;
-    const ids = new Chance(seed * 104_729);
-    const ofWorld: Platform = {
-      wallMs: () => this.clock.wallMs(),
-      monoMs: () => this.clock.monoMs(),
-      randomBytes: (count) => {
-        const bytes = new Uint8Array(count);
-        ids.fill(bytes);
-        return bytes;
-      },
-      timer: (ms, run, options) => this.clock.set(ms, run, awake, options?.background ?? false),
-      soon: (run) => platform.soon(run),
-      fetch: (request) => this.traffic.fetch(request),
-      startThread: (file) => {
-        throw new Error(`a world has no threads (${file})`);
-      },
-      point: () => this.quiet.stir(),
-    };
-    const settings = { mode: "dev", host: "127.0.0.1", port: 0, discovery: false, poll: false, radar: false } as const;
-    this.server = await startServer(settings, { platform: ofWorld, store: this.store, logger: silentLogger });
-    this.engine = await this.server.world.engine(defaultEnv);
-    await this.server.world.apps.register(defaultEnv, this.fitted());
-  }
-
-  /** Only the function that is looked at hears of what is delivered, and no clock starts any. */
-  private fitted(): AppRegistration {
-    const { registration, appUrl, fn, names, tickName } = this.options;
-    const functions = registration.functions.map(({ fn: each, config }) => {
-      const events = config.triggers.flatMap((trigger) => ("event" in trigger ? [trigger] : []));
-      const ticks = events.length < config.triggers.length || events.length === 0 ? [{ event: tickName }] : [];
-      const triggers: FunctionConfig["triggers"] =
-        each === fn ? [...events, ...ticks] : events.filter(({ event }) => !names.includes(event));
-      return { fn: each, config: { ...config, triggers, runtime: { kind: "http", url: appUrl } as const } };
-    });
-    return { ...registration, url: appUrl, functions };
-  }
-
   // ------------------------------------------------------------------------------------------------ playing
 
   private deliver(event: { readonly name: string; readonly id?: string }, what: string, invented: boolean): void {
@@ -281,7 +223,10 @@ export class AppWorld {
 
   async run(): Promise<WorldRecord> {
     try {
-      await this.openServer();
+      const { clock, store, traffic } = this;
+      const fetch: Platform["fetch"] = (request) => traffic.fetch(request);
+      this.server = await openAppServer(this.options, { clock, store, fetch, stir: this.quiet.stir });
+      this.engine = await this.server.world.engine(defaultEnv);
       if (!(await this.openApp())) return await this.record(false, false);
       await this.quiet.settle();
       const { schedule, event, twin, second = null, changed, names, windowMs } = this.options;
@@ -327,7 +272,7 @@ export class AppWorld {
         patience = patienceMax;
         continue;
       }
-      await this.findWaits();
+      await findWaits(this.store, this.waits, this.options.waits ?? {});
       if (await this.answers.answer()) continue;
       const next = this.clock.next("awaited");
       if (next !== null) {
@@ -366,26 +311,6 @@ export class AppWorld {
   private async openRuns(): Promise<number> {
     const { queued, running, waiting } = await this.store.reads.counts(defaultEnv);
     return queued + running + waiting;
-  }
-
-  /** What runs wait for stands in the store: the app asked the server for it. */
-  private async findWaits(): Promise<void> {
-    const { reads } = this.store;
-    const { waiting } = await reads.counts(defaultEnv);
-    if (waiting === 0) return;
-    const runs = await reads.runs(defaultEnv, { limit: rowsMax });
-    for (const { id: runId, state, eventId } of runs) {
-      if (state !== "waiting") continue;
-      const memo = await reads.runMemo(defaultEnv, runId);
-      for (const { stepId, name, kind } of memo?.waits ?? []) {
-        if ((kind !== "event" && kind !== "signal") || this.waits.has(`${runId} ${name}`)) continue;
-        const asked = JSON.parse((await reads.stepInput(defaultEnv, runId, stepId)) ?? "{}") as unknown;
-        const events = await reads.events(defaultEnv, { limit: rowsMax });
-        const own = events.find(({ id }) => id === eventId);
-        const event = own === undefined ? {} : { data: JSON.parse(own.data) as Json };
-        this.waits.set(`${runId} ${name}`, waitOf(this.options.waits ?? {}, { step: name, runId, event, asked }));
-      }
-    }
   }
 
   private runsOfTarget() {
@@ -493,18 +418,7 @@ export class AppWorld {
     await this.endApp();
     this.outside?.close();
     if (server === null) return;
-    let isClosed = false;
-    const closing = server.close({ graceMs: 0 }).finally(() => {
-      isClosed = true;
-    });
-    // Its graces are of the world's time.
-    const turn = () => new Promise<void>((resolve) => this.options.platform.soon(resolve));
-    const until = this.options.platform.monoMs() + closeMsMax;
-    while (!isClosed) {
-      if (this.options.platform.monoMs() > until) throw new Error("a world's server does not close");
-      await this.clock.moveTo(this.clock.monoMs() + 1_000, turn);
-    }
-    await closing;
+    await closeAppServer(server, this.clock, this.options.platform);
     await this.store.close();
   }
 }

@@ -147,7 +147,7 @@ async function describe({ modules, databases }: Extract<ToThread, { kind: "descr
         return { app, env: client.env, fn, config, code: fingerprint, handlesEnd, place, madeBy: by };
       }),
     );
-    const configuration = JSON.parse(JSON.stringify(world.configuration ?? null)) as Json;
+    const configuration = JSON.parse(JSON.stringify(world.processes.configuration ?? null)) as Json;
     const named = clients.map(({ client, app, codes }) => ({ app, env: client.env, functions: codes.length }));
     return { kind: "described", functions, clients: named, configuration };
   } finally {

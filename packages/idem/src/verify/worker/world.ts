@@ -1,18 +1,14 @@
 // One world: a store, a clock, processes and an outside, played to its end under one schedule.
-import { relayMark } from "../../model/relay-mark.ts";
 import { setEnvironment } from "../../platform/node-thread.ts";
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
-import { type TakenClient, takeClients } from "../../sdk/take-client.ts";
+import type { TakenClient } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
-import type { Store } from "../../store/store.ts";
 import { type Adversity, nameOf, type Schedule, type Side } from "../schedules.ts";
 import type { Json, Moment, WorldRecord } from "../thing.ts";
 import { AnswerWaits } from "./answer-waits.ts";
-import { asCaller, type Caller, currentCaller } from "./caller.ts";
+import { asCaller, type Caller } from "./caller.ts";
 import { playCourse } from "./course.ts";
-import { forgetGlobals } from "./forget-globals.ts";
-import { Life } from "./life.ts";
-import { loadModules } from "./load-modules.ts";
+import type { Life } from "./life.ts";
 import { notesInMemory } from "./notes.ts";
 import { failedRuns, parkedEffects, runsOf, sentEvents } from "./read-world.ts";
 import { realMonoMs } from "./real.ts";
@@ -23,6 +19,7 @@ import type { WatchedWorld, Watcher } from "./watcher.ts";
 import { WorldClock } from "./world-clock.ts";
 import { WorldCommits } from "./world-commits.ts";
 import { WorldEffects } from "./world-effects.ts";
+import { WorldProcesses } from "./world-processes.ts";
 import { fixtureFor, type WorldScript } from "./world-script.ts";
 
 export interface WorldOptions extends WorldScript {
@@ -48,17 +45,13 @@ const movesMax = 500;
 const worldMsMax = 5_000;
 /** Turns of housekeeping in which an open run is given back: a lease is twenty seconds, a heartbeat five. */
 const patienceMax = 100;
-/** After a process was lost, what it held is given to another before anything that is due later. */
-const handoverMs = 30_000;
 
 export class World {
   readonly clock: WorldClock;
   readonly store: MemoryStore;
-  readonly lives: Life[] = [];
+  readonly processes: WorldProcesses;
   readonly timeline: Moment[] = [];
   readonly unprovenNames = new Set<string>();
-  /** What the program's configuration exports; null without one. */
-  configuration: unknown = null;
   private readonly assumptions = new Set<string>();
   readonly simulation: Simulation;
   readonly effect: WorldEffects["effect"];
@@ -74,19 +67,20 @@ export class World {
   protected readonly delivered = new Set<string>();
   /** Sent, and nobody has answered yet: whoever sent it sends it again. */
   private readonly unanswered = new Map<string, object>();
-  /** An engine has its store in the user's database. */
-  private isTransactional = false;
-  private readonly onMoved = new Map<Life, () => void>();
   private downMs = restartMs;
-  private handoverUntil = 0;
-  private startedAt = realMonoMs();
+  private readonly startedAt = realMonoMs();
   protected readonly settling: Settling;
   readonly stir: () => void;
 
+  get lives(): readonly Life[] {
+    return this.processes.lives;
+  }
+
   constructor(protected readonly options: WorldOptions) {
     this.clock = new WorldClock(options.startMs);
+    const lives: Life[] = [];
     this.settling = new Settling({
-      lives: this.lives,
+      lives,
       clock: this.clock,
       spentMsMax: 2 * worldMsMax,
       isPending: options.isPending ?? (() => false),
@@ -147,7 +141,21 @@ export class World {
       say,
       unproven,
       throwsNow: (step) => this.effects.throwsNow(step),
-      isTransactional: () => this.isTransactional,
+      isTransactional: () => this.processes.isTransactional,
+    });
+    this.processes = new WorldProcesses({
+      home: this,
+      lives,
+      options,
+      clock: this.clock,
+      stir: this.stir,
+      store: this.store,
+      watched: this.watched,
+      functions: this.functions,
+      onPoint: (of, name) => {
+        if (this.delivered.size > 0) this.commits.meet(of, name);
+      },
+      onDiverged: (runId, step, asked) => this.divergences.set(`${runId} ${step}`, { step, asked }),
     });
     this.waits = new AnswerWaits({
       waits: this.functions.waits,
@@ -190,90 +198,18 @@ export class World {
 
   /** The process that takes what is sent: the newest that runs. */
   get living(): Life | null {
-    return this.lives.findLast((life) => !life.isDead && !life.isFrozen) ?? null;
+    return this.processes.living;
   }
 
   // ------------------------------------------------------------------------------------------------ processes
 
   /** A process, its modules loaded; not yet at work. */
-  async load(): Promise<Life> {
-    const isFirst = this.lives.length === 0;
-    for (const each of this.watched) await (isFirst ? each.ready?.() : each.bury?.());
-    const { clock, stir } = this;
-    const life = new Life({
-      home: this,
-      index: this.lives.length + 1,
-      seed: this.options.seed,
-      clock,
-      stir,
-      onPoint: (of, name) => {
-        if (this.delivered.size > 0) this.commits.meet(of, name);
-      },
-      fetch: this.options.askHttp,
-      onStoreCall: this.options.onStoreCall ?? (() => {}),
-    });
-    this.lives.push(life);
-    const scratch = new MemoryStore(clock);
-    const moved = new Promise<void>((resolve) => this.onMoved.set(life, resolve));
-    takeClients(() => {
-      const at = currentCaller()?.life ?? life;
-      const take = (taken: TakenClient): void => {
-        at.clients.push(taken);
-        holdRelays(taken, moved);
-        this.options.onTaken?.(taken);
-      };
-      return { platform: at.platform(), scratch, take };
-    });
-    forgetGlobals();
-    const before = realMonoMs();
-    this.configuration = await asCaller({ life, run: null }, () =>
-      loadModules(this.options.modules, (path, exported) => this.options.onModule?.(life, path, exported)),
-    );
-    // Providers' SDKs take a while to load: no time that the world took.
-    this.startedAt += realMonoMs() - before;
-    life.isLoading = false;
-    return life;
+  load(): Promise<Life> {
+    return this.processes.load();
   }
 
-  protected async openLife(): Promise<void> {
-    const isBeside = this.living !== null;
-    const life = await this.load();
-    for (const taken of life.clients) {
-      this.functions.fit(life, taken);
-      taken.moveTo(this.storeOf(life, taken));
-      taken.client.on("run.diverged", ({ step, asked, runId }) => {
-        if (!life.isDead) this.divergences.set(`${runId} ${step}`, { step, asked });
-      });
-    }
-    this.onMoved.get(life)?.();
-    if (isBeside) this.say("a second process runs beside the first");
-    else if (this.lives.length > 1) {
-      this.say("another process took over");
-      this.handoverUntil = this.clock.monoMs() + handoverMs;
-    }
-    await asCaller({ life, run: null }, () => this.startAll(life));
-  }
-
-  /** The world's, and what an engine keeps in the user's own database. */
-  private storeOf(life: Life, { store: configured }: TakenClient): Store {
-    const store = life.storeOf(this.store);
-    for (const each of this.watched) {
-      const parts = each.engineOf?.(life, configured, store) ?? null;
-      if (parts === null) continue;
-      this.isTransactional = true;
-      return new Proxy(store, {
-        get: (of, name) => Reflect.get(name === "outbox" || name === "transactional" ? parts : of, name) as unknown,
-      });
-    }
-    return store;
-  }
-
-  private async startAll(life: Life): Promise<void> {
-    // Not waited for: it may die in it.
-    for (const { client, codes } of life.clients) {
-      if (codes.length > 0)
-        void client.start().catch((error: unknown) => this.unproven(`a client could not start: ${String(error)}`));
-    }
+  protected openLife(): Promise<void> {
+    return this.processes.open();
   }
 
   protected kill(life: Life, why: string): void {
@@ -397,7 +333,8 @@ export class World {
   /** When something is due; null where only housekeeping is. */
   private async nextMove(): Promise<number | null> {
     const next = this.clock.next("awaited");
-    const isHandover = next !== null && next > this.handoverUntil && this.clock.monoMs() < this.handoverUntil;
+    const isHandover =
+      next !== null && next > this.processes.handoverUntil && this.clock.monoMs() < this.processes.handoverUntil;
     if (!isHandover) return next;
     const { running } = await this.store.reads.counts(this.options.env);
     return running === 0 ? next : this.clock.next("any");
@@ -524,23 +461,9 @@ export class World {
       drawn: [...this.simulation.drawn.values()],
       timeline: this.timeline,
       lifeCount: this.lives.length,
-      tookMs: realMonoMs() - this.startedAt,
+      tookMs: realMonoMs() - this.startedAt - this.processes.loadingMs,
     };
   }
-}
-
-/** What is sent while modules are loaded reaches nobody, but for what a relay finds in an outbox then: that would be lost. */
-function holdRelays({ client }: TakenClient, moved: Promise<void>): void {
-  const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
-  let isMoved = false;
-  void moved.then(() => {
-    isMoved = true;
-  });
-  const held = (...args: unknown[]): Promise<unknown> => {
-    const isRelay = !isMoved && typeof args[1] === "object" && args[1] !== null && relayMark in args[1];
-    return isRelay ? moved.then(() => (client.send as typeof send)(...args)) : send(...args);
-  };
-  Object.defineProperty(client, "send", { configurable: true, value: held });
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

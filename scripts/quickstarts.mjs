@@ -201,8 +201,9 @@ function expectVerdict(folder, args, verdict) {
   return functions[0];
 }
 
-/** The same, as its own command serves it, in processes that are killed. */
-function verifyServed(folder, { configuration, faulty, mended, args }) {
+/** Another app in its place, as its own command serves it, in processes that are killed. */
+function verifyServed(folder, before, { configuration, faulty, mended, args }) {
+  for (const path of before) rmSync(join(folder, path));
   configure(folder, configuration);
   for (const [files, verdict] of [
     [faulty, "DOUBLED"],
@@ -295,7 +296,8 @@ async function prove(name, quickstart) {
     await ended;
   }
   verify(folder, quickstart);
-  if (quickstart.served !== undefined) verifyServed(folder, quickstart.served);
+  const written = blocks.map(([path]) => path);
+  if (quickstart.served !== undefined) verifyServed(folder, written, quickstart.served);
   rmSync(folder, { recursive: true, force: true });
   console.log(`${name}: built, started, one order placed twice: one run, one mail; verified, with a key and without`);
 }

@@ -12,7 +12,7 @@
  */
 
 import * as runtime from "@prisma/client/runtime/client"
-import type * as Prisma from "./prismaNamespace.ts"
+import type * as Prisma from "@prisma/client/runtime/client"
 
 
 const config: runtime.GetPrismaClientConfig = {

@@ -9,10 +9,12 @@ import { subscribe } from "inngest/realtime";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { nodePlatform } from "../platform/node-platform.ts";
+import type { Platform } from "../platform/platform.ts";
 import { runsApi } from "../sdk/reads-api.ts";
 import { held } from "../testing/one-run.suite.ts";
 import { sharedStore } from "../testing/shared-store.suite.ts";
 import { bulkOf } from "./bulk-work.ts";
+import { endpointLimits } from "./endpoints/limits.ts";
 import { type TestServer, testServer } from "./test-server.suite.ts";
 import type { ServerSettings } from "./world.ts";
 
@@ -227,6 +229,32 @@ describe("a run that an app's handler drives", () => {
     expect(await say(ran("b"))).toMatchObject({ status: 409 });
     const memo = await other.store.reads.runMemo("default", runId);
     expect([memo!.run.state, memo!.waits.length]).toEqual(["waiting", 1]);
+  });
+
+  test("is not taken for silent by its node while another hears its handler", async () => {
+    const { handle } = sharedStore(nodePlatform);
+    const due = new Set<() => void>();
+    const timer: Platform["timer"] = (delayMs, run, options) => {
+      if (delayMs !== endpointLimits.silentMs) return nodePlatform.timer(delayMs, run, options);
+      due.add(run);
+      return { cancel: () => void due.delete(run) };
+    };
+    const one = await testServer({}, { store: handle().store, platform: { ...nodePlatform, timer } });
+    const other = await testServer({}, { store: handle().store });
+    const runId = runIdNow();
+    expect(await one.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
+    const say = (node: TestServer, ...steps: object[]) =>
+      node.ask(`/v1/checkpoint/${runId}/steps`, post(report(runId, ...steps)));
+    expect(await say(other, ran("b"))).toMatchObject({ status: 200 });
+    for (const run of [...due]) {
+      due.delete(run);
+      run();
+    }
+    expect(await say(other, ran("c"))).toMatchObject({ status: 200 });
+    expect(await say(one, ran("d"))).toMatchObject({ status: 200 });
+    expect(await say(other, completed("done"))).toMatchObject({ status: 200 });
+    // Nobody is at its address: entered again, it would not have been reached.
+    expect(one.logged.filter(({ text }) => text.includes("reached"))).toEqual([]);
   });
 
   test("begins through a node that executes nothing, and is driven by one that does", async () => {

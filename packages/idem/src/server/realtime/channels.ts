@@ -156,9 +156,11 @@ export class Channels {
     return this.options.queue.publish(env, storedName(channel), messages);
   }
 
-  countOf(env: string, channel: string, topic: string): number {
+  private countOf(env: string, channel: string, topic: string): number {
     let count = 0;
-    for (const { env: in_, topics } of this.subscribers) if (in_ === env && topics.get(channel)?.has(topic)) count++;
+    for (const subscriber of this.subscribers) {
+      if (subscriber.env === env && subscriber.topics.get(channel)?.has(topic)) count++;
+    }
     return count;
   }
 

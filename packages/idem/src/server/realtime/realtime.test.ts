@@ -202,6 +202,34 @@ describe("with keys", () => {
   });
 });
 
+test("a subscriber comes back with its place, by Last-Event-ID or in the query, and hears what it missed", async () => {
+  const { origin } = await serve();
+  const client = clientOf(origin);
+  const say = (n: number) => client["inngestApi"].publish({ channel: "chat", topics: ["words"] }, { n });
+  const token = await client.realtime.token({ channel: "chat", topics: ["words"] });
+  const next = await framesOf(origin, token);
+  await say(1);
+  const { place } = await next();
+  await say(2);
+  await say(3);
+  const again = new WebSocket(`${origin.replace("http", "ws")}/v1/realtime/connect?token=${token.key}&from=${place}`);
+  onTestFinished(() => again.terminate());
+  const heard: string[] = [];
+  again.on("message", (data) => heard.push(String(data)));
+  await expect.poll(() => heard.map((frame) => JSON.parse(frame).data?.n)).toEqual([undefined, 2, 3]);
+  const url = `${origin}/v1/realtime/sse?token=${token.key}`;
+  const answer = await fetch(url, { headers: { "last-event-id": place } });
+  let text = "";
+  for await (const piece of answer.body!) {
+    text += Buffer.from(piece);
+    if (text.includes('"n":3}')) break;
+  }
+  expect([...text.matchAll(/"n":(\d)/g)].map(([, n]) => n)).toEqual(["2", "3"]);
+  for (const from of ["yesterday", "1.2", "-1", ""]) {
+    expect((await fetch(`${url}&from=${from}`)).status).toBe(400);
+  }
+});
+
 test("a message that is too large, and a request without channel or topics, are refused with the reason", async () => {
   const { origin } = await serve();
   const publish = async (query: string, body: string) => {

@@ -211,7 +211,11 @@ export class FollowChannels {
 
   private async lookForOthers(): Promise<void> {
     const byEnv = new Map<string, Channel[]>();
-    for (const channel of this.channels.values()) byEnv.set(channel.env, [...(byEnv.get(channel.env) ?? []), channel]);
+    for (const channel of this.channels.values()) {
+      const known = byEnv.get(channel.env);
+      if (known === undefined) byEnv.set(channel.env, [channel]);
+      else known.push(channel);
+    }
     for (const [env, all] of byEnv) {
       for (let from = 0; from < all.length; from += rowsAtOnce) {
         const some = all.slice(from, from + rowsAtOnce);
@@ -240,6 +244,7 @@ export class FollowChannels {
         const page = await this.read(channel, channel.at);
         if (page === null) continue;
         if (page.last < channel.at) this.goBack(channel, page.last);
+        if (page.floor > channel.at) this.passOver(channel, page.floor);
         for (const message of page.messages) this.handOut(channel, message, page);
         if (page.messages.length > 0 && page.last > channel.at) channel.again = true;
       }
@@ -249,6 +254,16 @@ export class FollowChannels {
     } finally {
       // In the same turn as the last look at `again`: whoever asks from here on begins anew.
       channel.looking = null;
+    }
+  }
+
+  /** Nobody here has heard what was up to there, and it is gone. */
+  private passOver(channel: Channel, floor: number): void {
+    channel.at = floor;
+    for (const reader of channel.readers) {
+      if (reader.isBehind || reader.at >= floor) continue;
+      reader.isBehind = true;
+      void this.catchUp(channel, reader);
     }
   }
 

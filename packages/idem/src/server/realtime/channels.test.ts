@@ -173,6 +173,25 @@ test("whoever comes back with its place, to any node, hears what it missed and n
   await expect(one.subscribe(reader().line, "yesterday")).rejects.toMatchObject({ code: "REQUEST_INVALID" });
 });
 
+test("a node that could not reach the store until everything was gone tells its subscribers of the gap", async () => {
+  const { node, pass } = nodes();
+  const [one, other] = [node(), node()];
+  const listening = reader();
+  await one.say(0);
+  await other.subscribe(listening.line);
+  other.handle.isCut = true;
+  await one.say(1);
+  await pass(channelBounds.keptMs + 1_000);
+  await one.store.sweep({ max: 1_000, repair: false });
+  other.handle.isCut = false;
+  await pass(1_000);
+  expect(listening.heard()).toEqual(["gap"]);
+  listening.read();
+  await one.say(2);
+  await pass(1_000);
+  expect(listening.heard()).toEqual(["gap", 2]);
+});
+
 test("a place of several channels is good for all of them", async () => {
   const { node, settle } = nodes({ waitingBytesMax: 10_000, waitingBytesTotalMax: 100_000 });
   const { subscribe, say } = node();

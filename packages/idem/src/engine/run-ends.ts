@@ -23,6 +23,8 @@ export interface WhoExecutes {
 export interface WaitOptions {
   readonly signal?: AbortSignal | null | undefined;
   readonly timeoutMs?: number | null | undefined;
+  /** When it is first looked again for the end of a run that another process executes; each look doubles it, up to the usual. */
+  readonly lookAfterMs?: number | undefined;
 }
 
 type Hear = (end: RunEnd | null) => void;
@@ -42,22 +44,25 @@ export class RunEnds {
   }
 
   /** Throws RUN_WAIT_TIMED_OUT when the time is over, and RUN_UNATTENDED where nobody could ever end the run. */
-  async wait(runId: string, { signal = null, timeoutMs = null }: WaitOptions = {}): Promise<RunEnd> {
-    if (timeoutMs === null) return this.waitUntil(runId, signal);
+  async wait(runId: string, { signal = null, timeoutMs = null, lookAfterMs }: WaitOptions = {}): Promise<RunEnd> {
+    if (timeoutMs === null) return this.waitUntil(runId, signal, lookAfterMs);
     const over = new AbortController();
     const reason = errors.RUN_WAIT_TIMED_OUT({ runId, afterMs: timeoutMs });
     const timer = this.platform.timer(timeoutMs, () => over.abort(reason));
     try {
-      return await this.waitUntil(runId, signal === null ? over.signal : AbortSignal.any([signal, over.signal]));
+      const either = signal === null ? over.signal : AbortSignal.any([signal, over.signal]);
+      return await this.waitUntil(runId, either, lookAfterMs);
     } finally {
       timer.cancel();
     }
   }
 
-  private async waitUntil(runId: string, signal: AbortSignal | null): Promise<RunEnd> {
+  private async waitUntil(runId: string, signal: AbortSignal | null, lookAfterMs?: number): Promise<RunEnd> {
+    const pollMs = pollMsOf(this.store.shared);
+    let afterMs = this.store.shared === null ? pollMs : Math.min(lookAfterMs ?? pollMs, pollMs);
     let isWarned = false;
-    for (let isFirst = true; ; isFirst = false) {
-      const heard = this.listen(runId, signal);
+    for (let isFirst = true; ; isFirst = false, afterMs = Math.min(afterMs * 2, pollMs)) {
+      const heard = this.listen(runId, afterMs, signal);
       try {
         signal?.throwIfAborted();
         // A run that is being executed here needs no look: its end cannot be missed.
@@ -69,7 +74,7 @@ export class RunEnds {
             return { state: run.state, result: run.result };
           }
           // Not at the first look: whoever waits may be about to start.
-          if (!isFirst && !isWarned && (await this.isUnattended())) {
+          if (!isFirst && !isWarned && afterMs === pollMs && (await this.isUnattended())) {
             const alone = errors.RUN_UNATTENDED({ runId });
             // Another process may yet take it up; where only this one has the store, nobody will.
             if (this.store.shared === null) throw alone;
@@ -94,7 +99,11 @@ export class RunEnds {
   }
 
   /** The next announcement, or null when it is time to look, or the caller gave up. */
-  private listen(runId: string, signal: AbortSignal | null): { end: Promise<RunEnd | null>; stop: () => void } {
+  private listen(
+    runId: string,
+    afterMs: number,
+    signal: AbortSignal | null,
+  ): { end: Promise<RunEnd | null>; stop: () => void } {
     let hear: Hear = () => {};
     const end = new Promise<RunEnd | null>((resolve) => {
       hear = resolve;
@@ -103,7 +112,7 @@ export class RunEnds {
     this.waiting.set(runId, waiting);
     waiting.add(hear);
     const look = () => hear(null);
-    const poll = this.platform.timer(pollMsOf(this.store.shared), look, {
+    const poll = this.platform.timer(afterMs, look, {
       // Without a worker nothing else may keep the process until it can say so.
       background: this.here.isStarted(),
     });

@@ -9,6 +9,8 @@ export const endpointLimits = {
   silentMs: minute,
   // The wait for an answer, in one request (docs/reference/wire.md#durable-endpoints); callers come back.
   outputWaitMs: 5 * minute,
+  // A caller is sent here when its run waits for something; what another node ends soon is heard of as soon.
+  lookAfterMs: 50,
   // A caller that comes back for its answer a day later has given up.
   tokenLifeMs: 24 * 60 * minute,
   // A run being driven costs a map entry and a timer.

@@ -2,6 +2,7 @@
 // subscribed or never came: the app says them while its answer is already under way.
 import { isEnded } from "../../model/run.ts";
 import { responseEvent } from "../../protocol/endpoint-output.ts";
+import { endpointLimits } from "../endpoints/limits.ts";
 import type { World } from "../world.ts";
 import type { Subscription } from "./channels.ts";
 import type { EventLine } from "./event-line.ts";
@@ -19,7 +20,7 @@ export async function endWithRun(
     const engine = await world.engine(env);
     const before = await engine.store.reads.run(env, runId);
     const wasOver = before !== null && isEnded(before.state);
-    const end = await engine.ends.wait(runId, { signal });
+    const end = await engine.ends.wait(runId, { signal, lookAfterMs: endpointLimits.lookAfterMs });
     if (!wasOver) {
       await new Promise<void>((resolve) => {
         world.platform.timer(realtimeLimits.lastWordsMs, resolve, { background: true });

@@ -31,6 +31,7 @@ async function answerOutput(request: RouteRequest, world: World): Promise<RouteA
   try {
     const end = await engine.ends.wait(runId, {
       signal: AbortSignal.any([request.signal, stop.signal, stopSignal]),
+      lookAfterMs: endpointLimits.lookAfterMs,
     });
     const { status, headers, body } = endpointOutput(end);
     // Pages of the app must not act in the name of this server, whose address they would have.

@@ -98,6 +98,26 @@ describe.each([soon, late])("$name", ({ loses, within }) => {
     expect(await end).toMatchObject({ state: "completed", output: "billed" });
   });
 
+  test("a run that ends soon is heard of as soon by whoever looks so soon", async () => {
+    const world = nodes({ loses });
+    const { clock, node } = world;
+    const worker = node((idem) => {
+      idem.createFunction({ id: "bill" }, { event: "order/paid" }, ({ step }) => step.sleep("a moment", "100ms"));
+    });
+    await worker.idem.start();
+    const { decisions } = await worker.idem.send({ name: "order/paid" });
+    const heard: string[] = [];
+    const listen = async (name: string, lookAfterMs?: number) => {
+      await engineOf(world, "api").ends.wait(decisions[0]!.runId!, { lookAfterMs });
+      heard.push(name);
+    };
+    const both = Promise.all([listen("usual"), listen("soon", 50)]);
+    await clock.tick(400);
+    expect(heard).toEqual(["soon"]);
+    await clock.tick("1s");
+    await both;
+  });
+
   test("functions registered on one node are known on the other", async () => {
     const world = nodes({ loses });
     const other = engineOf(world, "all");

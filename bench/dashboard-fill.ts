@@ -1,9 +1,12 @@
 // A store that holds many ended runs, for the pages that list them: written row by row into the tables, spread over seven days, with the
 // mixture a busy shop has. One event in five is a duplicate, one key in ten thousand was released and ran again, and a function without a
 // key ran some things twice.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import Database from "better-sqlite3";
 import type pg from "pg";
 import { UlidSource } from "./engine.ts";
+import { root } from "./machine.ts";
 
 export interface Shop {
   readonly runs: number;
@@ -84,6 +87,12 @@ function* batchesOf(shop: Shop): Generator<ReadonlyMap<Table, readonly Row[]>> {
   yield batch;
 }
 
+/** How runs ended is noted where they end; rows that were written by hand are counted as a migration counts those of older stores. */
+function endNotesSql(store: string, migration: string): string {
+  const file = join(root, "packages/idem/src/store", store, "migrations", `${migration}.sql`);
+  return readFileSync(file, "utf8").slice(readFileSync(file, "utf8").indexOf("insert into end_notes"));
+}
+
 /** The file must have its tables, and nobody may have it open. */
 export function fillSqlite(path: string, shop: Shop): void {
   const db = new Database(path);
@@ -104,6 +113,7 @@ export function fillSqlite(path: string, shop: Shop): void {
       for (const [table, rows] of batch) for (const row of rows) insert[table].run(...row);
     })();
   }
+  db.exec(endNotesSql("sqlite", "0016_end_counts"));
   db.close();
 }
 
@@ -121,6 +131,8 @@ export async function fillPostgres(client: pg.Client, schema: string, shop: Shop
       );
     }
   }
+  await client.query(`set search_path = ${schema}`);
+  await client.query(endNotesSql("postgres", "0012_end_counts"));
   // As autovacuum leaves tables that grew over days.
   await client.query("vacuum (analyze)");
 }

@@ -1,8 +1,8 @@
 // npm run bench:dashboard [-- --runs 1000000] [--on sqlite,postgres] [--asks 40] [--seconds 3] [--pages 200] [--only pages,costs,scroll]
-// The default page of the dashboard over a store that holds a million ended runs of seven days, asked over HTTP one after the other; what
+// Every page of the dashboard over a store that holds a million ended runs of seven days, asked over HTTP one after the other; what
 // three pages that follow live and what the radar cost runs that are being executed; and what a browser does while somebody scrolls through
 // two hundred pages. Says what it does on stderr, and prints a table for docs/performance.md. Writes bench/results/dashboard.json, or
-// dashboard-part.json when something was left out. Ends with an error when the page takes longer than 150 ms. Some ten minutes.
+// dashboard-part.json when something was left out. Ends with an error when a page takes longer than 150 ms. Some ten minutes.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,16 +78,7 @@ async function take(name: string, store: string, fill: () => void | Promise<void
       while (!(await engine.store.count({ env: "default", until: engine.now(), max: 2_000 })).isAll);
     });
     const isWanted = (part: string) => values.only.includes(part);
-    const pages = {
-      [defaultPage]: ["/api/groups?since=7d&totals=true"],
-      "the numbers alone": ["/api/totals?since=7d"],
-      "groups, page 20": [await deepPage(server)],
-      "one function": ["/api/groups?fn=shop-bill", "/api/totals?fn=shop-bill"],
-      "failed runs": ["/api/groups?show=failed"],
-      "text that is nowhere": ["/api/groups?q=nowhere"],
-      "an expression": ["/api/groups?cel=event.data.total%20%3D%3D%203"],
-      functions: ["/api/functions"],
-    };
+    const pages = await pagesOf(server);
     const taken: Record<string, Spread> = {};
     for (const [page, paths] of Object.entries(isWanted("pages") ? pages : {})) {
       tell(page);
@@ -101,6 +92,59 @@ async function take(name: string, store: string, fill: () => void | Promise<void
   } finally {
     await server.close();
   }
+}
+
+/** What a browser asks for each page. */
+async function pagesOf(server: Server): Promise<Readonly<Record<string, readonly string[]>>> {
+  const { runs: newest } = await read(server, "/api/runs?function=shop-bill&limit=50");
+  const { id: run, eventId: event, key } = newest[25];
+  const { runs: oldest } = await read(
+    server,
+    `/api/runs?until=${new Date(shop.until - 6 * 864e5).toISOString()}&limit=1`,
+  );
+  const long = "group=none&since=7d&limit=100";
+  return {
+    overview: ["/api/overview?range=24h", "/api/status", "/api/workers"],
+    "overview of a week": ["/api/overview?range=7d", "/api/status", "/api/workers"],
+    [defaultPage]: ["/api/groups?since=7d&totals=true"],
+    "the numbers alone": ["/api/totals?since=7d"],
+    "groups, page 20": [await deepPage(server)],
+    "one function": ["/api/groups?fn=shop-bill", "/api/totals?fn=shop-bill"],
+    "grouped by function": ["/api/groups?group=function&since=7d", "/api/totals?since=7d"],
+    "grouped by event": ["/api/groups?group=event&since=7d", "/api/totals?since=7d"],
+    "failed runs": ["/api/groups?show=failed"],
+    "failed in a week, one by one": ["/api/groups?group=none&state=failed&endedSince=7d"],
+    "failed in an hour six days ago": [`/api/groups?group=none&state=failed&${hourOf(shop.until - 6 * 864e5)}`],
+    "ended in the last hour": ["/api/groups?group=none&endedSince=1h"],
+    "longest first": [`/api/groups?${long}&order=longest`],
+    "last started first, one function": [`/api/groups?${long}&order=started-last&fn=shop-bill`],
+    "text that is nowhere": ["/api/groups?q=nowhere"],
+    "an expression": ["/api/groups?cel=event.data.total%20%3D%3D%203"],
+    "a run": [`/api/runs/${run}`, `/api/runs/${run}/group`, `/api/runs/${run}/effects`, `/api/runs/${run}/logs`],
+    "an old run": [`/api/runs/${oldest[0].id}`, `/api/runs/${oldest[0].id}/group`],
+    events: ["/api/events?decisions=true&limit=100", "/api/event-types"],
+    "events that were duplicates": ["/api/events?decisions=true&limit=100&outcome=duplicate"],
+    "events that came to nothing": ["/api/events?decisions=true&limit=100&outcome=nothing"],
+    "an event": [`/api/events/${event}`],
+    keys: ["/api/keys?limit=100"],
+    "keys asked for most": ["/api/keys?order=hits&limit=100"],
+    functions: ["/api/functions"],
+    "a function": ["/api/functions/shop-bill", "/api/functions/shop-bill/charts?range=24h"],
+    "a function over 30 days": ["/api/functions/shop-bill", "/api/functions/shop-bill/charts?range=30d"],
+    "a function's line": ["/api/functions/shop-bill/line"],
+    "explain a run": [`/api/explain?q=${run}`],
+    "explain a key": [`/api/explain?q=${encodeURIComponent(key)}`],
+    search: ["/api/search?q=99204"],
+    radar: ["/api/radar/alerts", "/api/radar/rules"],
+    "a suggested key": ["/api/radar/suggestions/shop-draft"],
+    audit: ["/api/audit"],
+    "workers, apps, webhooks, settings": ["/api/workers", "/api/apps", "/api/webhooks", "/api/search/fields"],
+  };
+}
+
+function hourOf(at: number): string {
+  const from = Math.floor(at / 36e5) * 36e5;
+  return `endedSince=${new Date(from).toISOString()}&endedUntil=${new Date(from + 36e5).toISOString()}`;
 }
 
 async function secondsOf(body: () => unknown): Promise<number> {
@@ -209,8 +253,10 @@ if (scroll !== null) {
 for (const [name, { fillSeconds, countSeconds }] of Object.entries(figures)) {
   say(`${name}: written in ${fillSeconds.toFixed(0)} s, counted in ${countSeconds.toFixed(0)} s`);
 }
-const slow = Object.entries(figures).filter(([, { pages }]) => (pages[defaultPage]?.p50 ?? 0) > pageMsMax);
+const slow = Object.entries(figures).flatMap(([name, { pages }]) =>
+  Object.entries(pages).flatMap(([page, { p50 }]) => (p50 > pageMsMax ? `${page} on ${name}` : [])),
+);
 if (slow.length > 0) {
-  console.error(`the default page takes longer than ${pageMsMax} ms on ${slow.map(([name]) => name).join(" and ")}`);
+  console.error(`longer than ${pageMsMax} ms: ${slow.join("; ")}`);
   process.exitCode = 1;
 }

@@ -117,7 +117,7 @@ const functions = createRoute({
   getParentRoute: parent,
   path: "/functions",
   component: pageAt("/functions"),
-  validateSearch: searchOf({ verdict: oneOf(...verdictFilters) }),
+  validateSearch: searchOf({ verdict: oneOf(...verdictFilters), key: oneOf("missing") }),
 });
 const fn = createRoute({
   getParentRoute: parent,

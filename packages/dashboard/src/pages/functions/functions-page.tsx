@@ -41,9 +41,12 @@ export function Page() {
   );
 }
 
+/** Nobody said what makes two of its events the same, nor why nothing does. */
+const isWithoutKey = ({ key, unkeyed }: FunctionInFigures): boolean => key === null && unkeyed === null;
+
 /** In the address, so that whoever is shown it sees the same. */
 function VerdictFilters({ functions }: { readonly functions: readonly FunctionInFigures[] }) {
-  const { verdict: filter } = useSearch({ from: "/functions" });
+  const { verdict: filter, key } = useSearch({ from: "/functions" });
   const navigate = useNavigate({ from: "/functions" });
   return (
     <div className="verdict-filters">
@@ -52,9 +55,28 @@ function VerdictFilters({ functions }: { readonly functions: readonly FunctionIn
         value={filter ?? ""}
         choices={filterChoices(functions, filter)}
         onChange={(value) =>
-          void navigate({ search: { verdict: verdictFilters.find((each) => each === value) }, replace: true })
+          void navigate({
+            search: (now) => ({ ...now, verdict: verdictFilters.find((each) => each === value) }),
+            replace: true,
+          })
         }
       />
+      {(key !== undefined || functions.some(isWithoutKey)) && (
+        <Segments
+          label="Key"
+          value={key ?? ""}
+          choices={[
+            { value: "", text: "All" },
+            { value: "missing", text: `None, and no reason ${functions.filter(isWithoutKey).length}` },
+          ]}
+          onChange={(value) =>
+            void navigate({
+              search: (now) => ({ ...now, key: value === "missing" ? "missing" : undefined }),
+              replace: true,
+            })
+          }
+        />
+      )}
     </div>
   );
 }
@@ -64,7 +86,7 @@ function Headline({ functions }: { readonly functions: readonly FunctionInFigure
   const slipping = functions.filter(({ day }) => day.slipped > 0);
   const doubling = functions.filter((each) => standingOf(each) === "doubled" && !hasChanged(each));
   const never = functions.filter((each) => standingOf(each) === "never");
-  const keyless = functions.filter(({ key, unkeyed }) => key === null && unkeyed === null);
+  const keyless = functions.filter(isWithoutKey);
   const failing = functions.filter(({ day }) => day.failed > 0);
   const paused = functions.filter(({ pausedAt }) => pausedAt !== null);
   if (slipping.length > 0) {
@@ -133,12 +155,12 @@ function Headline({ functions }: { readonly functions: readonly FunctionInFigure
 }
 
 function Functions({ functions }: { readonly functions: readonly FunctionInFigures[] }) {
-  const { verdict: filter } = useSearch({ from: "/functions" });
+  const { verdict: filter, key } = useSearch({ from: "/functions" });
   const nameOf = (fn: string): string => functions.find((each) => each.function === fn)?.id ?? fn;
   return (
     <Table
       label="Functions"
-      rows={functions.filter((each) => isShown(each, filter))}
+      rows={functions.filter((each) => isShown(each, filter) && (key === undefined || isWithoutKey(each)))}
       idOf={({ function: fn }) => fn}
       tone={(each) => (standingOf(each) === "doubled" || each.day.slipped > 0 ? "row is-doubled" : "row")}
       columns={[

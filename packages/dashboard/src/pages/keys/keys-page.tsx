@@ -193,7 +193,11 @@ function NoKeys() {
           {hasPage("/functions") && (
             <>
               {" "}
-              (<Link to="/functions">see {count === 1 ? "it" : "them"}</Link>)
+              (
+              <Link to="/functions" search={{ key: "missing" }}>
+                see {count === 1 ? "it" : "them"}
+              </Link>
+              )
             </>
           )}
         </p>

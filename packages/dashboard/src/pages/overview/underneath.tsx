@@ -50,7 +50,9 @@ export function Underneath({ suppressed }: { readonly suppressed: number | null 
               {status.functions.withoutKey === 0 ? (
                 <b className="faint">0</b>
               ) : (
-                <Link to="/functions">{numberWords(status.functions.withoutKey)}</Link>
+                <Link to="/functions" search={{ key: "missing" }}>
+                  {numberWords(status.functions.withoutKey)}
+                </Link>
               )}
             </li>
             <li>

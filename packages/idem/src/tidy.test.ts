@@ -659,6 +659,43 @@ describe("documents", () => {
     expect(broken).toEqual([]);
   });
 
+  test("a page that a message or docs/errors.md names is there, with its heading, and comes with the package", () => {
+    const { files } = JSON.parse(read("packages/idem/package.json")) as { readonly files: readonly string[] };
+    // As the build copies them (scripts/build.mjs); a README always comes along.
+    const isShipped = (page: string) =>
+      page === "README.md" || files.some((each) => page === each || page.startsWith(`${each}/`));
+    const named = filesUnder(join(root, "packages/idem/src"), /(?<!\.(test|suite))\.ts$/).flatMap((path) => {
+      const file = relative(root, path);
+      const text = readFileSync(path, "utf8");
+      return [
+        ...[...text.matchAll(/\b(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g)].map(([, page, anchor]) => ({
+          file,
+          page: page!,
+          anchor,
+        })),
+        ...[...text.matchAll(/\bidem docs ([\w/-]+)#([\w-]+)/g)].map(([, page, anchor]) => ({
+          file,
+          page: `docs/${page}.md`,
+          anchor,
+        })),
+      ];
+    });
+    const linked = [...read("docs/errors.md").matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].map(
+      ([, to, anchor]) => ({
+        file: "docs/errors.md",
+        page: to === "" ? "docs/errors.md" : posix.join("docs", to!),
+        anchor,
+      }),
+    );
+    expect(named.length).toBeGreaterThan(100);
+    expect(linked.length).toBeGreaterThan(10);
+    const broken = [...named, ...linked].flatMap(({ file, page, anchor }) => {
+      const why = missing(page, anchor) ?? (isShipped(page) ? null : `${page} does not come with the package`);
+      return why === null ? [] : [`${file}: ${why}`];
+    });
+    expect([...new Set(broken)]).toEqual([]);
+  });
+
   const pathsIn = (page: string, ending: RegExp): string[] =>
     [...read(page).matchAll(/`([^`\n]+)`/g)]
       .flatMap(([, text]) => text!.split(/\s+/))

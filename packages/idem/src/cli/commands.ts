@@ -36,6 +36,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   prune: async () => (await import("./commands/prune.ts")).prune,
   migrate: async () => (await import("./commands/migrate.ts")).migrate,
   "migrate-store": async () => (await import("./commands/migrate-store.ts")).migrateStore,
+  upgrade: async () => (await import("./commands/upgrade.ts")).upgrade,
   sql: async () => (await import("./commands/sql.ts")).sql,
   mcp: async () => (await import("./commands/mcp.ts")).mcp,
   docs: async () => (await import("./commands/docs.ts")).docs,

@@ -41,7 +41,9 @@ async function shop(): Promise<Shop> {
       return step.run("charge-card", () => ({ receipt: "r-1" }));
     },
   );
-  idem.createFunction({ id: "remind" }, { event: "trial/started" }, async ({ step }) => step.sleep("week", "7d"));
+  idem.createFunction({ id: "remind", concurrency: 5 }, { event: "trial/started" }, async ({ step }) =>
+    step.sleep("week", "7d"),
+  );
   idem.createFunction({ id: "report" }, { cron: "0 6 * * *" }, () => 1);
   await idem.start();
   const paid = await idem.send({ name: "order/paid", id: "order-paid-7", data: { orderId: 7 } });
@@ -100,6 +102,11 @@ const acts: readonly (readonly string[])[] = [
   ["pause", "remind", "--reason", "quiet"],
   ["pause", "remind"],
   ["resume", "remind"],
+  ["limit", "remind"],
+  ["limit", "remind", "--concurrency", "20", "--for", "1h", "--reason", "month end"],
+  ["limit", "remind", "--end"],
+  ["limit", "charge", "--end"],
+  ["limit", "nobody"],
   ["release", "<held>", "--reason", "looked into it"],
   ["drop", "<held>"],
   ["resume", "charge", "--drop"],

@@ -58,13 +58,15 @@ describe("what is printed elsewhere", () => {
   test("a command that a page or a help names is there, with every option it is given", () => {
     const wrong = [...pages, ...helps].flatMap(([where, text]) =>
       printed(text).flatMap((line) =>
-        [...line.matchAll(/(?:^|(?<!install)[\s(;])idem ([a-z][a-z-]*)([^#|&)]*)/g)].flatMap(([, name, rest]) => {
-          const command = commands.find((each) => each.name === name);
-          if (command === undefined) return [`${where}: there is no command in \`${line}\``];
-          const options = [...rest!.matchAll(/(?<=\s)--([a-z-]+)/g)].map(([, option]) => option!);
-          const strange = options.filter((option) => command.options[option] === undefined && option !== "help");
-          return strange.map((option) => `${where}: idem ${name} has no --${option} in \`${line}\``);
-        }),
+        [...line.matchAll(/(?:^|(?<!install|create)[\s(;])idem ([a-z][a-z-]*)([^#|&)]*)/g)].flatMap(
+          ([, name, rest]) => {
+            const command = commands.find((each) => each.name === name);
+            if (command === undefined) return [`${where}: there is no command in \`${line}\``];
+            const options = [...rest!.matchAll(/(?<=\s)--([a-z-]+)/g)].map(([, option]) => option!);
+            const strange = options.filter((option) => command.options[option] === undefined && option !== "help");
+            return strange.map((option) => `${where}: idem ${name} has no --${option} in \`${line}\``);
+          },
+        ),
       ),
     );
     expect(wrong).toEqual([]);

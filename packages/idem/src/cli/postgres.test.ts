@@ -190,11 +190,16 @@ describe("a store that cannot be used", () => {
     const [last] = await rowsOf(`delete from ${schema}.migrations where version = ${known.at(-1).version} returning *`);
     expect(await terminal.run("runs")).toBe(3);
     expect(terminal.written.err).toMatch(/has version \d+, older than \d+; "idem migrate", or the next node/);
+    expect(await terminal.run("upgrade", "--check", "--json")).toBe(1);
+    const told = JSON.parse(terminal.written.out);
+    expect(told.pending.map(({ name }: { name: string }) => name)).toEqual([last.name]);
+    expect(told.steps.join("\n")).toMatch(/pg_dump.*\nidem migrate /);
     await admin.query({
       text: `insert into ${schema}.migrations (version, name, checksum) values ($1, $2, $3)`,
       values: [last.version, last.name, last.checksum],
     });
     expect(await terminal.json("migrate")).toMatchObject({ schemaVersion: known.at(-1).version });
+    expect(await terminal.json("upgrade", "--check")).toMatchObject({ pending: [], steps: [] });
     expect(await versions()).toEqual(known);
     await admin.query(`insert into ${schema}.migrations (version, name) values (9999, 'later')`);
     expect(await terminal.run("runs")).toBe(3);
@@ -268,6 +273,7 @@ describe("secrets", () => {
       ["backup", "x.db"],
       ["restore", "copy.db"],
       ["migrate"],
+      ["upgrade", "--check"],
     ];
     for (const args of all) {
       for (const more of [[], ["--json"]]) {

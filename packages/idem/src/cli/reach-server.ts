@@ -81,6 +81,18 @@ function actsAt(line: ServerLine, reads: StoreReads, nameOf: (fn: string) => str
       const answer = knownFunction(fn, await line.ask("POST /api/functions/:function/pause", asked));
       return { changed: answer.changed, pausedAt: answer.function.pausedAt };
     },
+    limit: async ({ function: fn, concurrency, for: length = "", which, reason }) => {
+      const asked = { params: { function: fn }, what: `Function "${fn}"` };
+      const said = { ...(which === undefined ? {} : { which }), reason: reason || "no reason given" };
+      const answer =
+        concurrency === null
+          ? await line.ask("DELETE /api/functions/:function/limit", { ...asked, body: said })
+          : await line.ask("PUT /api/functions/:function/limit", {
+              ...asked,
+              body: { ...said, concurrency, for: length },
+            });
+      return knownFunction(fn, answer);
+    },
     resume: async ({ function: fn, reason, waiting, next }) => {
       const body = { ...orNone(reason), waiting, ...(next === null ? {} : { next }) };
       const asked = { params: { function: fn }, body, what: `Function "${fn}"` };

@@ -1,7 +1,7 @@
 // idem limit: how many runs of a function may be at work is raised or lowered for a while.
 import { type LimitNow, limitsOf } from "../../engine/limit-function.ts";
 import { errors } from "../../model/errors.ts";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, serverOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { printable } from "../printable.ts";
 import { when } from "../times.ts";
@@ -17,7 +17,7 @@ export const limit: Command = {
     end: { help: "its own limit counts again now" },
     which: { value: "number", help: "which of its limits, from 1; needed where it has two" },
     reason: { value: "text", help: "why; kept in the store's audit" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "Nobody at work is stopped; those in line come in as soon as there is room. It holds on every node. Said again, the newer word",

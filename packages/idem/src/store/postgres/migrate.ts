@@ -91,7 +91,7 @@ async function readApplied(client: Pick<Pool, "query">, schema: string): Promise
 }
 
 /** Refuses what is newer or other. */
-async function readHistory(
+export async function readHistory(
   client: Pick<Pool, "query">,
   schema: string,
   migrations: readonly Migration[],

@@ -1,6 +1,8 @@
 // Events sent inside the user's own transaction, on a real server: there exactly if it commits, whatever happens on the way.
+import { trace } from "@opentelemetry/api";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { idOf, parentOf, recordSpans } from "../observe/recorded-spans.suite.ts";
 import type { Idem } from "../sdk/client.ts";
 import type { StoreOutbox } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
@@ -43,6 +45,23 @@ const withOutbox =
   };
 
 describe("send(events, { tx })", () => {
+  test("what a transaction sent goes on in the trace of whoever sent it", async () => {
+    const recorded = recordSpans();
+    const world = await openWorld();
+    const { idem } = await worker(world);
+    const client = await world.session();
+    await client.query("begin");
+    await trace.getTracer("app").startActiveSpan("POST /orders", async (span) => {
+      await idem.send(paid("o1"), { tx: client });
+      span.end();
+    });
+    await client.query("commit");
+    await until(() => expect(recorded.named("run ship")).toHaveLength(1));
+    const sent = recorded.one("send order/paid");
+    expect(parentOf(sent)).toBe(idOf(recorded.one("POST /orders")));
+    expect(parentOf(recorded.one("run ship"))).toBe(idOf(sent));
+  });
+
   test("what a committed transaction sent becomes exactly one event and its run, under the id that was answered", async () => {
     const world = await openWorld();
     const { idem, executed } = await worker(world);

@@ -96,7 +96,14 @@ test("a server whose store is gone says so with 503, and that it lives with 200"
   expect(await ask("/health")).toEqual([200, { status: 200, message: "OK" }]);
   const engine = await server.world.engine("default");
   await engine.store.close();
-  expect(await ask("/health")).toEqual([503, expect.objectContaining({ status: 503, code: expect.any(String) })]);
+  expect(await ask("/health")).toEqual([
+    503,
+    expect.objectContaining({
+      status: 503,
+      code: expect.any(String),
+      reasons: [expect.objectContaining({ part: "store" })],
+    }),
+  ]);
   expect(await ask("/health/live")).toEqual([200, { status: 200, message: "OK" }]);
   await server.close({ graceMs: 0 }).catch(() => {});
 });

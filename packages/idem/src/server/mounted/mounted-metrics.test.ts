@@ -44,7 +44,7 @@ test("a probe needs no session: it learns whether the client can do its work, an
   isAway = true;
   const why = "the store does not take operations";
   const reasons = [{ part: "store", why, code: "SERVER_FAILED" }];
-  expect(await health()).toEqual({ status: 503, json: { status: 503, message: why, reasons } });
+  expect(await health()).toEqual({ status: 503, json: { status: 503, message: why, code: "SERVER_FAILED", reasons } });
   expect(await idem.health()).toEqual({ isReady: false, reasons });
   expect((await ask("/idem/health/live")).status).toBe(200);
   isAway = false;

@@ -3,11 +3,11 @@
 import { errors } from "../../model/errors.ts";
 import type { MountedClient } from "../../sdk/open-dashboard.ts";
 import { dashboardRoutes, dashboardRoutesAt } from "../dashboard/serve-dashboard.ts";
-import { json, type Route } from "../route.ts";
+import type { Route } from "../route.ts";
 import { addWebhook } from "../routes/api/add-webhook.ts";
 import { addApp } from "../routes/api/apps.ts";
 import { addWebhookSecret, dropWebhookSecret } from "../routes/api/change-webhook-secrets.ts";
-import { checkHealth, checkLife } from "../routes/api/check-health.ts";
+import { checkHealth, checkLife, healthAnswer } from "../routes/api/check-health.ts";
 import { explainError } from "../routes/api/explain-error.ts";
 import { readOpenapi } from "../routes/api/read-openapi.ts";
 import { removeWebhook } from "../routes/api/remove-webhook.ts";
@@ -44,11 +44,7 @@ const refused = (route: Route): Route => ({
 /** Asked by probes, which have no session: it says that the client can do its work, or which part cannot. */
 const mountedHealth = (health: MountedClient["health"]): Route => ({
   ...checkHealth,
-  handle: async () => {
-    const { isReady, reasons } = await health();
-    if (isReady) return json({ status: 200, message: "OK" });
-    return json({ status: 503, message: reasons.map(({ why }) => why).join("; "), reasons }, 503);
-  },
+  handle: async () => healthAnswer(await health()),
 });
 
 export const isHealthPath = (path: string): boolean => path === checkHealth.path || path === checkLife.path;

@@ -1,8 +1,16 @@
 // Whether requests should be sent here: the server answers and its store takes operations. Who asks whether the process lives, to end it
 // if not, asks `/health/live`: a store that is away does not come back because a server is started again.
 
+import { type Readiness, readyOr } from "../../../engine/readiness.ts";
 import { healthOf } from "../../health-of-world.ts";
-import { json, type Route } from "../../route.ts";
+import { json, type Route, type RouteAnswer } from "../../route.ts";
+
+export function healthAnswer({ isReady, reasons }: Readiness): RouteAnswer {
+  if (isReady) return json({ status: 200, message: "OK" });
+  const message = reasons.map(({ why }) => why).join("; ");
+  const code = reasons.find((reason) => reason.code !== undefined)?.code;
+  return json({ status: 503, message, ...(code === undefined ? {} : { code }), reasons }, 503);
+}
 
 export const checkHealth: Route = {
   method: "GET",
@@ -13,8 +21,7 @@ export const checkHealth: Route = {
   isVital: true,
   handle: async (_, world) => {
     const health = await healthOf(world).check();
-    if (health.isWell) return json({ status: 200, message: "OK" });
-    return json({ status: 503, message: health.why, code: health.code }, 503);
+    return healthAnswer(readyOr(health.isWell ? [] : [{ part: "store", why: health.why, code: health.code }]));
   },
 };
 

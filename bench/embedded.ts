@@ -1,7 +1,8 @@
-// npm run bench [-- --scale 0.1] [--only engine-100] [--json out.json]
+// npm run bench [-- --scale 0.1] [--only engine-100] [--json out.json] [--against <commit>] [--pairs 7]
 // The embedded engine beside its store's ceiling, in one run on one machine. Figures are ratios; the machine is printed with them.
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { compareWith } from "./against.ts";
 import { figures } from "./figures.ts";
 import { describeMachine } from "./machine.ts";
 import { type Figure, printRows, type Row, round, takeAll, takeOne } from "./take-figures.ts";
@@ -12,10 +13,18 @@ const { values } = parseArgs({
     only: { type: "string" },
     figure: { type: "string" },
     json: { type: "string" },
+    against: { type: "string" },
+    pairs: { type: "string", default: "7" },
   },
 });
 const scale = Number(values.scale);
 if (values.figure !== undefined) await takeOne(figures, values.figure, scale);
+
+if (values.against !== undefined) {
+  const names = Object.keys(figures).filter((name) => name.startsWith(values.only ?? "engine-"));
+  compareWith(values.against, { program: import.meta.url, names, scale, pairs: Number(values.pairs) });
+  process.exit();
+}
 
 const machine = describeMachine();
 // One slow sync of the disk moves a figure of seconds by a quarter. Those that ratios are made of are taken in turn, and the

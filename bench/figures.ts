@@ -21,8 +21,11 @@ async function engine(inFlight: number, total: number, key: boolean): Promise<Fi
   return onFreshFile((path) =>
     withEngine(path, { key, runsInFlight: 2_000 }, async (_, one) => {
       await keepInFlight(inFlight, Math.min(total, 2_000), (n) => one(-n - 1));
+      const before = process.cpuUsage();
       const { result, loop } = await withLoopDelay(() => keepInFlight(inFlight, total, one));
-      return { ...flat(result), loopDelayP99Ms: loop.p99Ms };
+      const { user, system } = process.cpuUsage(before);
+      // Of all threads, per run.
+      return { ...flat(result), cpuUs: (user + system) / total, loopDelayP99Ms: loop.p99Ms };
     }),
   );
 }

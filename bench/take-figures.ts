@@ -20,17 +20,12 @@ export function takeAll(program: string, names: readonly string[], scale: number
   process.stderr.write(`Taking ${names.length} figures, each in a process of its own…\n`);
   for (const [n, name] of names.entries()) {
     process.stderr.write(`  ${String(n + 1).padStart(2)}/${names.length} ${name.padEnd(20)}`);
-    const child = spawnSync(
-      process.execPath,
-      ["--expose-gc", fileURLToPath(program), "--figure", name, "--scale", String(scale)],
-      { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
-    );
-    if (child.status !== 0) {
+    const figure = takeEach(program, name, scale);
+    if (figure === null) {
       process.stderr.write("failed\n");
       process.exitCode = 1;
       continue;
     }
-    const figure = JSON.parse(child.stdout.trim().split("\n").at(-1)!) as Figure;
     all[name] = [...(all[name] ?? []), figure];
     process.stderr.write(
       `${Object.entries(figure)
@@ -39,6 +34,16 @@ export function takeAll(program: string, names: readonly string[], scale: number
     );
   }
   return all;
+}
+
+/** One, in a process of its own; null when it failed. */
+export function takeEach(program: string, name: string, scale: number, env: NodeJS.ProcessEnv = {}): Figure | null {
+  const child = spawnSync(
+    process.execPath,
+    ["--expose-gc", fileURLToPath(program), "--figure", name, "--scale", String(scale)],
+    { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...env } },
+  );
+  return child.status === 0 ? (JSON.parse(child.stdout.trim().split("\n").at(-1)!) as Figure) : null;
 }
 
 /** What is measured, its figure, what it is held against. */

@@ -1,0 +1,78 @@
+// npm run bench -- --against <commit> [--pairs 7] [--only engine-100]: this build and that commit's in turn, so that a change of a few per cent can be told from noise.
+// The commit is built in a temporary folder with the packages that are installed here; what measures is this bench, of both.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "./machine.ts";
+import { type Figure, printRows, type Row, round, takeEach } from "./take-figures.ts";
+
+export interface Pair {
+  readonly before: Figure;
+  readonly now: Figure;
+}
+
+/** What is compared of each figure, and whether more is better. */
+const compared = { perSecond: true, p50Ms: false, cpuUs: false, loopDelayP99Ms: false } as const;
+
+export function compareWith(
+  commit: string,
+  { program, names, scale, pairs }: { program: string; names: readonly string[]; scale: number; pairs: number },
+): void {
+  const folder = mkdtempSync(join(tmpdir(), "idem-against-"));
+  try {
+    const modules = buildAt(commit, folder);
+    process.stderr.write(`Taking ${names.length * pairs} pairs of figures…\n`);
+    const taken = new Map(names.map((name) => [name, [] as Pair[]]));
+    for (let n = 0; n < pairs; n++) {
+      for (const name of names) {
+        // The one that comes first is not always the same: the second finds warmer caches and a busier disk.
+        const order = n % 2 === 0 ? (["before", "now"] as const) : (["now", "before"] as const);
+        const pair: Partial<Record<keyof Pair, Figure>> = {};
+        for (const which of order) {
+          const figure = takeEach(program, name, scale, which === "before" ? { IDEM_MODULES: modules } : {});
+          if (figure !== null) pair[which] = figure;
+        }
+        const { before, now } = pair;
+        const isWhole = before !== undefined && now !== undefined;
+        if (isWhole) taken.get(name)!.push({ before, now });
+        else process.exitCode = 1;
+        process.stderr.write(`  ${n + 1}/${pairs} ${name}${isWhole ? "" : ": failed"}\n`);
+      }
+    }
+    printRows([...taken].flatMap(([name, each]) => rowsOf(name, each)));
+  } finally {
+    execFileSync("git", ["worktree", "remove", "--force", folder], { cwd: root, stdio: "ignore" });
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The ratio of each pair, in the middle, and the range that all but the two outermost lie in. */
+export function rowsOf(name: string, pairs: readonly Pair[]): Row[] {
+  return Object.entries(compared).flatMap(([of, isMoreBetter]): Row[] => {
+    const both = pairs.filter(({ before, now }) => before[of] !== undefined && now[of] !== undefined);
+    if (both.length === 0) return [];
+    const ratios = both.map(({ before, now }) => now[of]! / before[of]!).sort((a, b) => a - b);
+    const inner = ratios.length > 4 ? ratios.slice(1, -1) : ratios;
+    const [low, high] = [inner[0]!, inner.at(-1)!];
+    const judged = low > 1 === high > 1 ? (low > 1 === isMoreBetter ? "better" : "worse") : "within the noise";
+    const told = ratios.length < 5 ? "too few pairs to tell" : judged;
+    const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+    const values = `${round(middle(both.map(({ before }) => before[of]!)))} → ${round(middle(both.map(({ now }) => now[of]!)))}`;
+    return [
+      [`${name} ${of}`, values, `× ${middle(ratios).toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)}): ${told}`],
+    ];
+  });
+}
+
+/** The folder of its compiled modules; its threads run from what it publishes, so all of it is built. */
+function buildAt(commit: string, folder: string): string {
+  process.stderr.write(`Building ${commit}…\n`);
+  execFileSync("git", ["worktree", "add", "--detach", "--force", folder, commit], { cwd: root, stdio: "ignore" });
+  for (const place of [".", "packages/eslint-plugin"]) {
+    const installed = join(root, place, "node_modules");
+    if (existsSync(installed)) symlinkSync(installed, join(folder, place, "node_modules"));
+  }
+  execFileSync(process.execPath, [join(folder, "scripts", "build.mjs")], { cwd: folder, stdio: ["ignore", 2, 2] });
+  return join(folder, "packages", "idem", "modules");
+}

@@ -16,7 +16,7 @@ const defects = [
   {
     name: "an effect is not watched",
     pairs: ["zombie-put"],
-    patches: [["worker/watch-http.js", "if (isRead(request))", 'if (isRead(request) || request.method === "PUT")']],
+    patches: [["worker/carry-on-model.js", "if (isRead(request))", 'if (isRead(request) || request.method === "PUT")']],
   },
   {
     name: "a death is an exception",
@@ -129,8 +129,8 @@ const defects = [
     patches: [
       [
         "worker/sql/sqlite-world.js",
-        "return rowThings(name, changesBetween(before, after), writes, this.events);",
-        'return rowThings(name, changesBetween(before, after), writes, this.events) && writes.map(({ table, fn, effect }) => ({ watcher: "sql", destination: name, path: [table], isAddressed: false, state: null, by: fn, effect, made: [] }));',
+        "return rowThings(name, changesBetween(before, after), this.writes.all(), this.events);",
+        'return rowThings(name, changesBetween(before, after), this.writes.all(), this.events) && this.writes.all().map(({ table, fn, effect }) => ({ watcher: "sql", destination: name, path: [table], isAddressed: false, state: null, by: fn, effect, made: [] }));',
       ],
     ],
   },

@@ -59,8 +59,10 @@ test("rows that are there twice are found in copies of the project's database, w
   db.exec("insert into invoices (placement) values ('1')");
   // Open, and not all of it in the file itself.
   const before = ["", "-wal"].map((part) => readFileSync(file + part));
-  expect(await verify()).toBe(1);
+  expect(await verify("--database", "postgres://shop:secret@localhost:5432/postgres")).toBe(1);
   const { out } = terminal.written;
+  expect(out).toMatch(/repeat: idem verify functions\.mjs .* --database \S+@localhost:5432\/postgres/);
+  expect(out).not.toContain("secret");
   const page = readFileSync(join(root, "docs", "verify.md"), "utf8");
   for (const line of [
     /✗ DOUBLED +two of shop\.db\/invoices/,

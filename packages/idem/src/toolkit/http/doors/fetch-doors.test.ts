@@ -95,3 +95,31 @@ test("a Next.js handler has the framework's own request and parameters beside it
   expect(await (await call()).json()).toEqual(["7", "alice", { a: 1 }, 1, true]);
   expect((await call()).headers.get("idempotent-replayed")).toBe("true");
 });
+
+test.each([
+  ["redirect()", "NEXT_REDIRECT;replace;/orders/1;x;307;", 307, "/orders/1;x"],
+  ["permanentRedirect()", "NEXT_REDIRECT;replace;/orders/1;308;", 308, "/orders/1"],
+  ["notFound()", "NEXT_HTTP_ERROR_FALLBACK;404", 404, null],
+])(
+  "what %s of Next.js throws is the answer, and the handler does not run again for a retry",
+  async (_name, digest, status, location) => {
+    let executed = 0;
+    const POST = onNext(keysOf(), route, () => {
+      executed++;
+      throw Object.assign(new Error(digest), { digest });
+    });
+    for (const replayed of [null, "true"]) {
+      const answer = await POST(asked("{}"), {});
+      const found = [answer.status, answer.headers.get("location"), answer.headers.get("idempotent-replayed")];
+      expect(found).toEqual([status, location, replayed]);
+    }
+    expect(executed).toBe(1);
+  },
+);
+
+test("another error with a digest is a failure, as without one", async () => {
+  const POST = onNext(keysOf(), route, () => {
+    throw Object.assign(new Error("no"), { digest: "2387465" });
+  });
+  expect((await POST(asked("{}"), {})).status).toBe(500);
+});

@@ -1,4 +1,4 @@
-// Idempotency-Key around a route handler of Next.js.
+// Idempotency-Key around a route handler of Next.js. What `redirect()`, `notFound()` and their like throw is an answer there, and is kept as one.
 import type { KeyContext, RouteOptions } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { fetchDoor } from "./fetch-door.ts";
@@ -16,7 +16,17 @@ export function nextDoor<R extends Request, C extends object>(
   route: RouteOptions,
   handle: KeyedRoute<R, C>,
 ): (request: R, context: C) => Promise<Response> {
-  const visit = fetchDoor(keys, route);
+  const visit = fetchDoor(keys, route, answerOf);
   return (request, context) =>
     visit({ request, native: request, handle: (idempotency) => handle(request, { ...context, idempotency }) });
+}
+
+/** By their digest: "NEXT_REDIRECT;replace;/orders/1;307;", "NEXT_HTTP_ERROR_FALLBACK;404", as Next.js 15 and 16 write it. */
+function answerOf(error: unknown): Response | null {
+  const digest = (error as { digest?: unknown } | null)?.digest;
+  if (typeof digest !== "string") return null;
+  const [, location, moved] = /^NEXT_REDIRECT;\w*;(.*);(30[378]);?$/.exec(digest) ?? [];
+  if (location !== undefined) return new Response(null, { status: Number(moved), headers: { location } });
+  const [, status] = /^NEXT_HTTP_ERROR_FALLBACK;(40[134])$/.exec(digest) ?? [];
+  return status === undefined ? null : new Response(null, { status: Number(status) });
 }

@@ -54,7 +54,7 @@ export async function runAppsRound(options: AppsRoundOptions): Promise<AppsResul
   };
   const postgres = await local.startLocalPostgres();
   const store = postgres.url;
-  const closing: (() => Promise<unknown>)[] = [() => postgres.stop()];
+  const closing: (() => Promise<unknown>)[] = [() => postgres.remove()];
   try {
     const nodes: ServerNode[] = [];
     for (let i = 0; i < options.nodes; i++) nodes.push(await ServerNode.at(`node ${i + 1}`, { store, ...keys }));

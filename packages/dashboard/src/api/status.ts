@@ -13,6 +13,7 @@ export const useStatus = () =>
       setServerNow(status.now);
       return status;
     },
-    staleTime: 30_000,
-    refetchInterval: 60_000,
+    staleTime: 5_000,
+    // An app that registers says nothing in the stream: its functions are counted here.
+    refetchInterval: 10_000,
   });

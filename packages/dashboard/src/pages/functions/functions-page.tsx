@@ -66,8 +66,8 @@ function VerdictFilters({ functions }: { readonly functions: readonly FunctionIn
           label="Key"
           value={key ?? ""}
           choices={[
-            { value: "", text: "All" },
-            { value: "missing", text: `None, and no reason ${functions.filter(isWithoutKey).length}` },
+            { value: "", text: "Any key" },
+            { value: "missing", text: `No key, no reason ${functions.filter(isWithoutKey).length}` },
           ]}
           onChange={(value) =>
             void navigate({

@@ -625,6 +625,10 @@ describe("documents", () => {
     expect(broken).toEqual([]);
   });
 
+  test("README.md is read in a few minutes: 900 words at most, code and links included", () => {
+    expect(read("README.md").trim().split(/\s+/).length).toBeLessThanOrEqual(900);
+  });
+
   test.each(["docs/overview.md", "llms.txt"])("%s names every page", (list) => {
     const named = [...read(list).matchAll(/\]\(([^)#\s]+\.md)\)/g)].map(([, to]) =>
       posix.join(posix.dirname(list), to!),

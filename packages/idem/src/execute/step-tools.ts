@@ -188,9 +188,11 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
     /** A call to a system outside, recorded with its receipt; never sent again once its destination may have forgotten the key. */
     effect: recordedEffect({ pass, ports, run, runId, warnOnce }),
 
+    /** Waits `"2s"`, `"30d"` or milliseconds. Nothing of the run is in memory meanwhile, and a process that is restarted changes nothing of when it ends. */
     sleep: (id: StepIdInput, duration: string | number): Promise<void> =>
       sleepFor(id, (step) => lasting(duration, step)),
 
+    /** Waits until an instant: a Date, ISO 8601, or milliseconds since 1970. */
     sleepUntil: (id: StepIdInput, time: TimeInput): Promise<void> =>
       sleepFor(id, (step) => ({ timeoutAt: parseInstant(time, `step "${step}"`) })),
 

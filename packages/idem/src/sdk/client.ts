@@ -276,12 +276,22 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     return this.reads.explain;
   }
 
-  /** Defines a function: `(options, trigger, handler)`, or `({ ...options, triggers }, handler)`. */
+  /**
+   * Defines a durable function: what starts it, and what it does. `idempotency` names what it is about: one run for each value, however often the event comes.
+   *
+   * @example
+   * idem.createFunction(
+   *   { id: "draft-invoice", idempotency: "event.data.placementId" },
+   *   { event: "placement/made" },
+   *   async ({ event, step }) => step.run("create-draft", ({ key }) => createDraft(event.data, { idempotencyKey: key })),
+   * );
+   */
   createFunction<const Input extends TriggerInput<Schemas> | readonly TriggerInput<Schemas>[], Returned>(
     options: FunctionOptions<EventOf<Schemas, Input>, Schemas>,
     trigger: Input,
     handler: (context: HandlerContext<EventOf<Schemas, Input>, Schemas>) => Returned,
   ): IdemFunction<InvokedWith<EventOf<Schemas, Input>>, Jsonify<Awaited<Returned>>>;
+  /** The same with its triggers among the options: `createFunction({ id, triggers: [{ event: "placement/made" }] }, handler)`. */
   createFunction<const Input extends TriggerInput<Schemas> | readonly TriggerInput<Schemas>[] = [], Returned = unknown>(
     options: FunctionOptions<EventOf<Schemas, Input>, Schemas> & { readonly triggers?: Input },
     handler: (context: HandlerContext<EventOf<Schemas, Input>, Schemas>) => Returned,
@@ -354,7 +364,13 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     events: EventsGiven<Schemas, Name>,
     options: SendInTransaction,
   ): Promise<QueuedResult>;
-  /** Sends one event or many: stored durably, all or nothing, with what was decided for each function. */
+  /**
+   * Sends one event or many, all or none: once it resolves they are on disk, and `decisions` says for each function what became of them, and why.
+   *
+   * @example
+   * const { decisions } = await idem.send({ name: "placement/made", id: "placement-7", data: { placementId: 7 } });
+   * decisions[0].kind; // "started", or "duplicate-key": the run that answers for it is `decisions[0].runId`
+   */
   send<const Name extends EventName<Schemas>>(
     events: EventsGiven<Schemas, Name>,
     options?: SendOptions,

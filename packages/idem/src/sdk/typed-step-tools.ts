@@ -10,7 +10,12 @@ import type { DataOf, EventName, EventSchemas, EventsGiven, HeardName, ReceivedE
 type Typed = "run" | "transaction" | "effect" | "waitForEvent" | "waitForSignal" | "invoke" | "sendEvent";
 
 export interface TypedStepTools<Schemas extends EventSchemas = EventSchemas> extends Omit<StepTools, Typed> {
-  /** Runs `body` once it has no outcome yet; its value is kept, as JSON, and given back on every replay. */
+  /**
+   * Runs `body` unless it has an outcome already; its value is kept, as JSON, and given back on every replay. `key` is the same on every retry, rerun and duplicate run: hand it
+   * to the system you write to.
+   *
+   * @example const charge = await step.run("charge-card", ({ key }) => stripe.charges.create(order, { idempotencyKey: key }));
+   */
   run<Args extends unknown[], Value>(
     id: LimitedIdInput,
     body: (...args: [...Args, StepContext]) => Value,

@@ -156,13 +156,13 @@ test("the address holds the view: a reload, a copy and Back show the same rows",
   const page = await open("/runs?order=newest");
   await page.getByRole("combobox", { name: "Function" }).selectOption(story.payments);
   await expect.poll(() => keysShown(page)).toEqual(["pi_3RPpX0c", "pi_3RPq7Lm"]);
-  await page.getByRole("searchbox", { name: /Filter by text/ }).fill("Lm");
+  await page.getByRole("combobox", { name: /Filter by text/ }).fill("Lm");
   await expect.poll(() => keysShown(page)).toEqual(["pi_3RPq7Lm"]);
   expect(Object.fromEntries(asked(page))).toEqual({ order: "newest", fn: story.payments, q: "Lm" });
 
   const copy = await open(new URL(page.url()).pathname + new URL(page.url()).search);
   expect(await keysShown(copy)).toEqual(["pi_3RPq7Lm"]);
-  expect(await copy.getByRole("searchbox", { name: /Filter by text/ }).inputValue()).toBe("Lm");
+  expect(await copy.getByRole("combobox", { name: /Filter by text/ }).inputValue()).toBe("Lm");
 
   // Typing replaced the entry; choosing the function had added one.
   await page.goBack();
@@ -187,7 +187,7 @@ test("dragging over the bars sets the time, and Back takes it away again", async
 
 test("an expression narrows by event and output; a mistake in it is said under the field and the rows stay", async () => {
   const page = await open("/runs?order=newest");
-  const field = page.getByRole("searchbox", { name: /Filter by text/ });
+  const field = page.getByRole("combobox", { name: /Filter by text/ });
   await field.fill("event.data.amount > 100000");
   await expect.poll(() => keysShown(page)).toEqual(["pi_3RPq7Lm"]);
   expect(asked(page).get("cel")).toBe("event.data.amount > 100000");

@@ -22,6 +22,7 @@ const receive = webhook({
 // node:http and Express, before express.json(): app.post("/webhooks/stripe", onStripe)
 const onStripe = nodeWebhook(receive);
 
+// SvelteKit, AWS Lambda, Bun: export const POST = asHandler(receive), of idem/sveltekit, idem/lambda or idem/bun
 // Hono, Next.js and everything else that speaks Fetch: export const POST = receive
 const POST = (request: Request): Promise<Response> => receive(request);
 // #endregion

@@ -7,7 +7,9 @@ import { runStates } from "../../model/run.ts";
 import { verdictKind } from "../../observe/published-verdicts.ts";
 import { channelKind } from "../../radar/channels.ts";
 import { alertStates } from "../../store/alerts.ts";
+import { searchKind } from "../../store/event-values.ts";
 import type { StoreReads } from "../../store/reads.ts";
+import { limitKind } from "../../store/settings.ts";
 import { payloadRowsMax } from "./store-read-bounds.ts";
 
 const rowsMax = 1_000;
@@ -93,7 +95,7 @@ export const storeReadInputs = {
   buffer: z.tuple([text, z.enum(["debounce", "batch"]), text]),
   pendingCounts: z.tuple([]),
   counts: z.tuple([]),
-  settings: z.tuple([z.enum([verdictKind, channelKind])]),
+  settings: z.tuple([z.enum([verdictKind, channelKind, searchKind, limitKind])]),
   auditPage: z.tuple([
     z.strictObject({
       limit: rows,

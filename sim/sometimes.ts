@@ -41,8 +41,7 @@ export const sometimes: Readonly<Record<string, number>> = {
   sweeps: 200,
   "sweeps that did something": 50,
   "sweeps that were cut": 5,
-  // Only where the store cannot be opened: three to five in a thousand worlds.
-  "sweeps that failed": 1,
+  "sweeps that failed": 5,
   // Steps that end their process.
   "runs parked after their entries": 5,
   "runs failed after their entries": 5,

@@ -84,6 +84,14 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
   }
 
   private enter(): void {
+    try {
+      this.enterBody();
+    } catch (defect) {
+      this.broken(defect);
+    }
+  }
+
+  private enterBody(): void {
     const { of, op } = this;
     const { state, ports, options } = of;
     if (!state.isClosed && !ports.isHeld()) state.giveUp("its lease may have ended");
@@ -148,9 +156,13 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
     try {
       this.goOn(this.attempted(ran, error));
     } catch (defect) {
-      this.of.state.close({ kind: "broken", error: defect });
-      this.of.attemptIsOver();
+      this.broken(defect);
     }
+  }
+
+  private broken(error: unknown): void {
+    this.of.state.close({ kind: "broken", error });
+    this.of.attemptIsOver();
   }
 
   private attempted(ran: Ran | null, error: unknown): Attempted {

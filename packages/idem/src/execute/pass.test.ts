@@ -6,7 +6,17 @@ import type { Patch, RunPorts } from "./ports.ts";
 const limits = { stepsMax: 10, stepBytesMax: 1_000, runBytesMax: 1_000 };
 
 /** A pass over a step that failed once, on a node that knows the store's clock to be between two times. */
-function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: number; now: number }) {
+function failedOnce({
+  retryAt,
+  reached,
+  now,
+  isHeld = () => true,
+}: {
+  retryAt: number;
+  reached: number;
+  now: number;
+  isHeld?: () => boolean;
+}) {
   let entered = 0;
   const patches: Patch[] = [];
   const ports = {
@@ -16,7 +26,7 @@ function failedOnce({ retryAt, reached, now }: { retryAt: number; reached: numbe
     soon: (run: () => void) => queueMicrotask(run),
     timer: () => ({ cancel() {} }),
     point: () => undefined,
-    isHeld: () => true,
+    isHeld,
     advance: async (patch: Patch) => {
       patches.push(patch);
       const outcomes = (patch.steps ?? []).map(({ outcome }) => outcome);
@@ -76,4 +86,15 @@ test("a retry begins at the time the store has surely reached", async () => {
   const { step, enteredCount } = failedOnce({ retryAt: 1_200, reached: 1_200, now: 1_900 });
   expect(await step).toBe(1);
   expect(enteredCount()).toBe(1);
+});
+
+test("what throws before a step is entered closes the pass, and ends no process", async () => {
+  const error = new Error("a defect");
+  const isHeld = () => {
+    throw error;
+  };
+  const { pass, enteredCount } = failedOnce({ retryAt: 1_200, reached: 1_200, now: 1_900, isHeld });
+  expect(await pass.closed).toEqual({ kind: "broken", error });
+  await pass.idle();
+  expect(enteredCount()).toBe(0);
 });

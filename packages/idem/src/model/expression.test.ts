@@ -4,7 +4,7 @@ import { IdemError } from "./errors.ts";
 import { compileExpression, type Expression, Expressions } from "./expression.ts";
 import { errorCost, evaluationCostMax } from "./expression-meter.ts";
 import { evaluateFilter, evaluateKey } from "./expression-outcome.ts";
-import { costCharged, costPerMs } from "./metered-cost.ts";
+import { chargeCost, costCharged, costPerMs } from "./metered-cost.ts";
 
 const event = {
   name: "order/paid",
@@ -325,6 +325,7 @@ describe("compiling", () => {
     };
     fc.assert(
       fc.property(path, (written) => {
+        chargeCost(0.1);
         expect(outcome(written)).toEqual(outcome(`(${written})`));
       }),
       { numRuns: 500 },

@@ -13,9 +13,11 @@ let allowed = Number.POSITIVE_INFINITY;
 /** In all, since the process began. */
 export const costCharged = (): number => charged;
 
+/** Charged in whole units: a sum with fractions would make the same work cost a little more or less each time. */
 export function chargeCost(cost: number): void {
-  charged += cost;
-  allowed -= cost;
+  const units = Math.ceil(cost);
+  charged += units;
+  allowed -= units;
 }
 
 /** What an evaluation may still cost where several share an allowance. */

@@ -134,10 +134,10 @@ function childrenOf(pid) {
 const cheapPassword = ["-c", "scram_iterations=1"];
 
 /** What `initdb` makes is the same each time and takes longer than to copy it: made once, beside the packages it came with. */
-function makeData({ initdb, postgres }, folder, data) {
+function makeData({ initdb, postgres }, folder, data, isUsual) {
   const version = `${statSync(postgres).mtimeMs}-${identity.uid ?? ""}-${cheapPassword.at(-1)}`;
   const kept = join(import.meta.dirname, "..", "node_modules", ".cache", `idem-postgres-${version}`);
-  if (existsSync(kept)) return copyFolder(kept, data);
+  if (isUsual && existsSync(kept)) return copyFolder(kept, data);
   const password = join(folder, "password");
   writeFileSync(password, "idem\n");
   if (runsAsRoot) chownSync(password, nobody, nobody);
@@ -149,11 +149,12 @@ function makeData({ initdb, postgres }, folder, data) {
     "--encoding=UTF8",
     "--locale=C",
     "--no-sync",
-    ...cheapPassword,
+    // Since PostgreSQL 16.
+    ...(isUsual ? cheapPassword : []),
   ];
   const made = spawnSync(initdb, ["-D", data, ...how], { ...identity, cwd: folder, encoding: "utf8" });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`);
-  if (process.platform === "win32") return;
+  if (process.platform === "win32" || !isUsual) return;
   mkdirSync(dirname(kept), { recursive: true });
   const making = mkdtempSync(`${kept}-making-`);
   copyFolder(data, join(making, "data"));
@@ -213,14 +214,14 @@ function isAlive(pid) {
 }
 
 /**
- * @param {{ settings?: Record<string, string>, isOnDisk?: boolean }} [options]
+ * @param {{ settings?: Record<string, string>, isOnDisk?: boolean, programs?: { initdb: string, postgres: string } }} [options]
  */
-export async function startLocalPostgres({ settings = {}, isOnDisk = false } = {}) {
-  const binaries = runnable(await import(platformPackage));
+export async function startLocalPostgres({ settings = {}, isOnDisk = false, programs } = {}) {
+  const binaries = runnable(programs ?? (await import(platformPackage)));
   const folder = mkdtempSync(join(homeOf(isOnDisk), `idem-postgres-${process.pid}-`));
   const data = join(folder, "data");
   if (runsAsRoot) chownSync(folder, nobody, nobody);
-  makeData(binaries, folder, data);
+  makeData(binaries, folder, data, programs === undefined);
   const fixed = {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
@@ -243,15 +244,15 @@ export async function startLocalPostgres({ settings = {}, isOnDisk = false } = {
     /** A quick orderly shutdown. */
     stop: () => end("SIGINT"),
     log,
-    /** A second server that follows this one, and that every commit waits for from now on; this one is stopped for a moment. */
-    async addStandby() {
+    /** A second server that follows this one, and that every commit waits for from now on unless told; this one is stopped for a moment. */
+    async addStandby({ isAwaited = true, takesOver = false } = {}) {
       await end("SIGINT");
       const copy = join(folder, `standby-${standbys.length + 1}`);
       copyFolder(data, copy);
       const signal = join(copy, "standby.signal");
       writeFileSync(signal, "");
       if (runsAsRoot) chownSync(signal, nobody, nobody);
-      fixed.synchronous_standby_names = "*";
+      if (isAwaited) fixed.synchronous_standby_names = "*";
       await start();
       const from = `host=127.0.0.1 port=${port} user=idem password=idem`;
       // It looks for its primary, or for the order to take over, every tenth of a second instead of every fifth second; and that it
@@ -261,7 +262,7 @@ export async function startLocalPostgres({ settings = {}, isOnDisk = false } = {
         primary_conninfo: from,
         synchronous_standby_names: "",
         wal_retrieve_retry_interval: "100ms",
-        fsync: "off",
+        fsync: takesOver ? "on" : "off",
       };
       const standby = await serverOver({ binaries, folder, data: copy, settings: following });
       standbys.push(standby);
@@ -270,6 +271,8 @@ export async function startLocalPostgres({ settings = {}, isOnDisk = false } = {
         url: standby.url,
         freeze: () => standby.signalAll("SIGSTOP"),
         thaw: () => standby.signalAll("SIGCONT"),
+        /** It takes over: from here on it can be written to. */
+        promote: () => promote(standby.port),
         /** What it would be if it took over now: a copy of its disk, promoted. It must be frozen. */
         async promotedCopy() {
           const image = `${copy}-image-${++images}`;

@@ -9,16 +9,18 @@ describe("an address", () => {
       schema: "idem",
       poolSize: 8,
       isPooled: false,
+      hasHints: true,
     });
   });
 
   test("keeps Idem's own words from the driver, and leaves it its own", () => {
-    const url = "postgresql://db.internal/shop?schema=idem_shop&sslmode=verify-full&pool=20&pooler=true";
+    const url = "postgresql://db.internal/shop?schema=idem_shop&sslmode=verify-full&pool=20&pooler=true&hints=false";
     expect(readAddress(url)).toMatchObject({
       connectionString: "postgresql://db.internal/shop?sslmode=verify-full",
       schema: "idem_shop",
       poolSize: 20,
       isPooled: true,
+      hasHints: false,
     });
   });
 
@@ -29,6 +31,7 @@ describe("an address", () => {
     ["postgres://h/db?pool=101", "2 to 100"],
     ["postgres://h/db?pool=many", "2 to 100"],
     ["postgres://h/db?pooler=yes", '"true" or "false"'],
+    ["postgres://h/db?hints=0", 'hints must be "true" or "false"'],
     ["postgres://h:port/db", "cannot be read as a URL"],
   ])("%s is refused with what is wrong", (url, why) => {
     expect(() => readAddress(url)).toThrow(expect.objectContaining({ code: "STORE_URL_INVALID" }));
@@ -40,8 +43,9 @@ describe("an address", () => {
     ["Schema=production", 'did you mean "schema"?'],
     ["sslMode=verify-full", 'did you mean "sslmode"?'],
     ["pgbouncer=true", 'did you mean "pooler=true"?'],
+    ["listen=false", 'did you mean "hints=false"?'],
     ["pool_size=4", 'did you mean "pool"?'],
-    ["colour=blue", "there are schema, pool, txpool, pooler, and those of pg"],
+    ["colour=blue", "there are schema, pool, txpool, pooler, hints, and those of pg"],
     ["schema=a&schema=b", '"schema" is given twice'],
   ])("whose parameters are %s is refused with the word that was meant", (parameters, why) => {
     const url = `postgres://shop:s3cret@h/db?${parameters}`;

@@ -13,6 +13,8 @@ export interface PostgresAddress {
   readonly txPoolSize: number;
   /** A transaction pooler is between: no named statements, no LISTEN, no session settings. */
   readonly isPooled: boolean;
+  /** Without them nobody listens and nobody notifies: nodes find each other's work by looking. */
+  readonly hasHints: boolean;
   /** Several, of which sessions go to the first that fits; empty where the address names one, or leaves it to PGHOST. */
   readonly hosts: readonly Host[];
   /** Whether a server that cannot be written to fits. */
@@ -33,7 +35,7 @@ export interface Host {
 const poolSizeDefault = 8;
 const txPoolSizeDefault = 4;
 
-const ownWords = ["schema", "pool", "txpool", "pooler"] as const;
+const ownWords = ["schema", "pool", "txpool", "pooler", "hints"] as const;
 
 /** Words of others that are taken here, as `pg` has no use for them or would let them win over what depends on them. */
 const takenWords = ["target_session_attrs", "query_timeout", "options"] as const;
@@ -72,6 +74,7 @@ const otherWords: Readonly<Record<string, string>> = {
   pool_max: "pool",
   search_path: "schema",
   currentschema: "schema",
+  listen: "hints=false",
 };
 
 /** Why a parameter cannot be meant; a wrong one that is passed over is a store in another place. */
@@ -120,8 +123,13 @@ export function readAddress(url: string): PostgresAddress {
   if (schema === "" || schema.length > 63) throw refuse("its schema's name must have 1 to 63 characters");
   const poolSize = within("pool", poolSizeDefault, 2, 100);
   const txPoolSize = within("txpool", txPoolSizeDefault, 1, 100);
-  const pooler = own("pooler");
-  if (pooler !== null && pooler !== "true" && pooler !== "false") throw refuse('pooler must be "true" or "false"');
+  const yesOrNo = (name: "pooler" | "hints", unless: boolean): boolean => {
+    const text = own(name) ?? String(unless);
+    if (text !== "true" && text !== "false") throw refuse(`${name} must be "true" or "false"`);
+    return text === "true";
+  };
+  const isPooled = yesOrNo("pooler", false);
+  const hasHints = yesOrNo("hints", true);
   const wanted = own("target_session_attrs") ?? "read-write";
   if (wanted !== "any" && wanted !== "read-write" && wanted !== "primary")
     throw refuse('target_session_attrs must be "read-write", "primary" or "any": a node writes');
@@ -133,7 +141,8 @@ export function readAddress(url: string): PostgresAddress {
     schema,
     poolSize,
     txPoolSize,
-    isPooled: pooler === "true",
+    isPooled,
+    hasHints,
     hosts,
     mayBeReadOnly: wanted === "any",
     queryTimeoutMs: hasTimeout ? timeoutMs : null,
@@ -154,7 +163,7 @@ function severalHosts(url: string): { readonly hosts: readonly Host[]; readonly 
 }
 
 // The only words of an address that are shown: `password` is one that `pg` understands, too.
-const shownWords = /^(schema|pool|txpool|pooler|sslmode|target_session_attrs)=/;
+const shownWords = /^(schema|pool|txpool|pooler|hints|sslmode|target_session_attrs)=/;
 
 /** For people and logs. A password may hold every character, also those it should have escaped: up to the last @ nothing is shown. */
 export function withoutPassword(url: string): string {

@@ -1,5 +1,11 @@
 // Hints between nodes, over LISTEN and NOTIFY. They are sent after the commit they speak of, ten times a second at most, because
 // commits that notify wait for each other in the whole server (docs/reference/stores.md#notifications); a lost one costs a poll, nothing else.
+//
+//   the address says               listens     notifies
+//   nothing                        yes         yes
+//   pooler=true                    no          yes: nodes that are not behind the pooler hear it
+//   hints=false                    no          no
+//   nothing, the server refuses    asked once  no more
 import type { Client, Pool } from "pg";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import { waitAtMost } from "../../platform/wait-at-most.ts";
@@ -16,6 +22,8 @@ const pollMs = 1_000;
 const askEveryMs = 15_000;
 const lastHintsMs = 500;
 const reconnectMs = { first: 100, longest: 5_000 } as const;
+/** Not supported, not even read, no such function: asking again would change nothing. */
+const refusals: ReadonlySet<unknown> = new Set(["0A000", "42601", "42883"]);
 
 export interface HintsOptions {
   readonly sessions: Pick<Sessions, "listening">;
@@ -36,16 +44,18 @@ export class Hints implements StoreSharing {
   private asking: Timer | null = null;
   private reconnecting: Timer | null = null;
   private isClosed = false;
+  private isOff: boolean;
 
   constructor(private readonly options: HintsOptions) {
     this.self = Buffer.from(options.platform.randomBytes(9)).toString("base64url");
+    this.isOff = !options.address.hasHints;
     this.channel = `idem ${options.address.schema}`.slice(0, 63);
   }
 
   subscribe(listener: (hint: StoreHint) => void): () => void {
     this.listeners.add(listener);
     // No session can listen through a transaction pooler: there every node polls.
-    if (this.client === null && !this.options.address.isPooled) void this.listen(reconnectMs.first);
+    if (this.client === null && !this.isOff && !this.options.address.isPooled) void this.listen(reconnectMs.first);
     return () => this.listeners.delete(listener);
   }
 
@@ -55,7 +65,7 @@ export class Hints implements StoreSharing {
 
   /** For the others; sent soon. */
   tell(hint: StoreHint): void {
-    if (this.isClosed) return;
+    if (this.isClosed || this.isOff) return;
     this.waiting.set(JSON.stringify(hint), hint);
     this.sending ??= this.options.platform.timer(sendEveryMs, () => void this.send(), { background: true });
   }
@@ -73,7 +83,9 @@ export class Hints implements StoreSharing {
       const text = `["${this.self}",[${message.join(",")}]]`;
       // Too long even alone: the poll finds it.
       if (Buffer.byteLength(text) > messageBytesMax) continue;
-      await this.options.pool.query({ text: "select pg_notify($1, $2)", values: [this.channel, text] }).catch(() => {});
+      const notify = { text: "select pg_notify($1, $2)", values: [this.channel, text] };
+      await this.options.pool.query(notify).catch((error: unknown) => this.refused(error));
+      if (this.isOff) return;
     }
   }
 
@@ -86,7 +98,7 @@ export class Hints implements StoreSharing {
       isLost = true;
       this.asking?.cancel();
       void client.end().catch(() => {});
-      if (this.isClosed) return;
+      if (this.isClosed || this.isOff) return;
       const next = Math.min(pauseMs * 2, reconnectMs.longest);
       this.reconnecting = this.options.platform.timer(pauseMs, () => void this.listen(next), { background: true });
     };
@@ -98,9 +110,14 @@ export class Hints implements StoreSharing {
       await client.query(`listen ${quoted(this.channel)}`);
       pauseMs = reconnectMs.first;
       this.ask(client, lost);
-    } catch {
+    } catch (error) {
+      this.refused(error);
       lost();
     }
+  }
+
+  private refused(error: unknown): void {
+    if (refusals.has((error as { code?: unknown }).code)) this.isOff = true;
   }
 
   private ask(client: Client, lost: () => void): void {

@@ -1,4 +1,4 @@
-// What a transaction pooler can carry: every transaction may come to another session.
+// What a transaction pooler can carry: every transaction may come to another session. And what a server without LISTEN and NOTIFY can.
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
@@ -15,8 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
+/** What a server answers with 0A000, as one does that has no LISTEN. */
+const unsupported = "select count(*) from pg_class for update";
+
 /** The driver, keeping what every session was opened with and asked. */
-function watchedDriver() {
+function watchedDriver(refused: RegExp | null) {
   const opened: { readonly options?: unknown }[] = [];
   const asked: { readonly text: string; readonly name?: string }[] = [];
   class Client extends pg.Client {
@@ -27,14 +30,16 @@ function watchedDriver() {
     override query(...input: any[]): any {
       const [query] = input;
       asked.push(typeof query === "string" ? { text: query } : query);
-      return (super.query as (...input: unknown[]) => unknown)(...input);
+      const isRefused = refused?.test(asked.at(-1)!.text) === true;
+      const sent = isRefused ? [unsupported, ...input.filter((each) => typeof each === "function")] : input;
+      return (super.query as (...input: unknown[]) => unknown)(...sent);
     }
   }
   return { driver: { types: pg.types, Client, Pool: pg.Pool } as unknown as Pg, opened, asked };
 }
 
-async function node(url: string) {
-  const watched = watchedDriver();
+async function node(url: string, refused: RegExp | null = null) {
+  const watched = watchedDriver(refused);
   const store = await openPostgresStore({ url, pg: watched.driver, platform: nodePlatform, owner: "test" });
   const idem = new Idem({ id: "shop", store, platform: nodePlatform, logger: silent });
   onTestFinished(() => idem.stop());
@@ -89,14 +94,33 @@ test("with pooler=true a node works without named statements, session settings o
   expect(opened.filter(({ options }) => options !== undefined)).toEqual([]);
 });
 
-test("two nodes behind a pooler find each other's work by looking", async () => {
-  const url = `${server.url}?schema=pooled2&pooler=true`;
-  const [worker, sender] = [await node(url), await node(url)];
-  await worker.idem.start();
-  const { decisions } = await sender.idem.send({ name: "order/paid", data: { orderId: 1 } });
-  await expect
-    .poll(async () => (await worker.idem.runs.get(decisions[0]!.runId!))?.state, { timeout: 10_000 })
-    .toBe("waiting");
+const hinting = /^listen |\bpg_notify\b/i;
+
+test("two nodes that cannot hear each other find each other's work by looking", async () => {
+  const cases: [string, RegExp | null][] = [
+    ["pooler=true", null],
+    ["hints=false", null],
+    // The server refuses to be listened to.
+    ["pool=8", hinting],
+  ];
+  const heard = await Promise.all(
+    cases.map(async ([word, refused]) => {
+      const url = `${server.url}?schema=deaf_${word.replace("=", "_")}&${word}`;
+      const [worker, sender] = [await node(url, refused), await node(url, refused)];
+      await worker.idem.start();
+      const { decisions } = await sender.idem.send({ name: "order/paid", data: { orderId: 1 } });
+      await expect
+        .poll(async () => (await worker.idem.runs.get(decisions[0]!.runId!))?.state, { timeout: 10_000 })
+        .toBe("waiting");
+      await Promise.all([worker.idem.stop(), sender.idem.stop()]);
+      const asked = [...worker.asked, ...sender.asked].map(({ text }) => text);
+      expect(asked.filter((text) => /advisory/i.test(text))).toEqual([]);
+      return asked.filter((text) => hinting.test(text)).length;
+    }),
+  );
+  expect(heard[1]).toBe(0);
+  // Each asked to listen, and to tell, once at most.
+  expect(heard[2]).toBeLessThanOrEqual(4);
 });
 
 test("without it statements are named, so that each is planned once per session", async () => {

@@ -1,4 +1,4 @@
-// The contract on a real server.
+// The contract on a real server: one of its own, or one that runs already, by its address, with words for its addresses.
 import pg from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
@@ -7,10 +7,12 @@ import { storeContract } from "../contract/all.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import { tableNames } from "./statement.ts";
 
-let server: LocalPostgres;
+const { POSTGRES_TRIED_URL: tried, POSTGRES_TRIED_WORDS: words = "" } = process.env;
+
+let server: Pick<LocalPostgres, "url" | "remove">;
 let admin: pg.Client;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = tried === undefined ? await startLocalPostgres() : { url: tried, remove: async () => {} };
   admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
 });
@@ -27,7 +29,7 @@ storeContract("PostgreSQL", async () => {
   const clock = new ManualClock();
   const schema = free.pop() ?? `test${++schemas}`;
   const store = await openPostgresStore({
-    url: `${server.url}?schema=${schema}&pool=4`,
+    url: `${server.url}?schema=${schema}&pool=4${words}`,
     pg,
     platform: {
       monoMs: () => clock.monoMs(),

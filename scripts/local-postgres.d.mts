@@ -33,6 +33,8 @@ export function startLocalPostgres(options?: {
   settings?: Record<string, string>;
   /** Else in memory where there is room. */
   isOnDisk?: boolean;
+  /** PEM: then it takes encrypted sessions, too. */
+  tls?: { readonly cert: string; readonly key: string };
   /** Of another version than the one that is installed with the packages. */
   programs?: { readonly initdb: string; readonly postgres: string };
 }): Promise<LocalPostgres>;

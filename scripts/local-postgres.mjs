@@ -166,6 +166,15 @@ function makeData({ initdb, postgres }, folder, data, isUsual) {
   rmSync(making, { recursive: true, force: true });
 }
 
+/** The server refuses a key that others could read. */
+function tlsSettings(folder, { cert, key }) {
+  const files = { ssl_cert_file: join(folder, "server.crt"), ssl_key_file: join(folder, "server.key") };
+  writeFileSync(files.ssl_cert_file, cert);
+  writeFileSync(files.ssl_key_file, key, { mode: 0o600 });
+  if (runsAsRoot) for (const file of Object.values(files)) chownSync(file, nobody, nobody);
+  return { ssl: "on", ...files };
+}
+
 /** Its owner, times and links are kept, which `cpSync` does not. */
 function copyFolder(from, to) {
   const copied = spawnSync("cp", ["-a", from, to], { encoding: "utf8" });
@@ -214,9 +223,9 @@ function isAlive(pid) {
 }
 
 /**
- * @param {{ settings?: Record<string, string>, isOnDisk?: boolean, programs?: { initdb: string, postgres: string } }} [options]
+ * @param {{ settings?: Record<string, string>, isOnDisk?: boolean, programs?: { initdb: string, postgres: string }, tls?: { cert: string, key: string } }} [options]
  */
-export async function startLocalPostgres({ settings = {}, isOnDisk = false, programs } = {}) {
+export async function startLocalPostgres({ settings = {}, isOnDisk = false, programs, tls } = {}) {
   const binaries = runnable(programs ?? (await import(platformPackage)));
   const folder = mkdtempSync(join(homeOf(isOnDisk), `idem-postgres-${process.pid}-`));
   const data = join(folder, "data");
@@ -229,6 +238,7 @@ export async function startLocalPostgres({ settings = {}, isOnDisk = false, prog
     shared_buffers: "256MB",
     max_wal_size: "2GB",
     autovacuum_naptime: "10s",
+    ...(tls === undefined ? {} : tlsSettings(folder, tls)),
     ...settings,
   };
   const server = await serverOver({ binaries, folder, data, settings: fixed });

@@ -32,6 +32,8 @@ describe("an address", () => {
     ["postgres://h/db?pool=many", "2 to 100"],
     ["postgres://h/db?pooler=yes", '"true" or "false"'],
     ["postgres://h/db?hints=0", 'hints must be "true" or "false"'],
+    ["postgres://h/db?sslmode=verify_full", 'did you mean "verify-full"?'],
+    ["postgres://h/db?sslmode=allow", "sslmode must be disable, no-verify, prefer"],
     ["postgres://h:port/db", "cannot be read as a URL"],
   ])("%s is refused with what is wrong", (url, why) => {
     expect(() => readAddress(url)).toThrow(expect.objectContaining({ code: "STORE_URL_INVALID" }));

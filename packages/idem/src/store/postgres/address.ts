@@ -130,6 +130,8 @@ export function readAddress(url: string): PostgresAddress {
   };
   const isPooled = yesOrNo("pooler", false);
   const hasHints = yesOrNo("hints", true);
+  const sslFault = settleTls(parsed.searchParams);
+  if (sslFault !== null) throw refuse(sslFault);
   const wanted = own("target_session_attrs") ?? "read-write";
   if (wanted !== "any" && wanted !== "read-write" && wanted !== "primary")
     throw refuse('target_session_attrs must be "read-write", "primary" or "any": a node writes');
@@ -149,6 +151,22 @@ export function readAddress(url: string): PostgresAddress {
     options: own("options"),
     connectionString: parsed.href,
   };
+}
+
+const sslModes: readonly string[] = ["disable", "no-verify", "prefer", "require", "verify-ca", "verify-full"];
+
+/**
+ * `prefer`, `require` and `verify-ca` are `verify-full` to `pg` 8, which says that they will be weaker one day; here they stay what they are.
+ * With `uselibpqcompat=true` they are as weak as PostgreSQL's own library has them.
+ */
+function settleTls(parameters: URLSearchParams): string | null {
+  const mode = parameters.get("sslmode");
+  if (mode === null) return null;
+  if (!sslModes.includes(mode))
+    return `sslmode must be ${sslModes.slice(0, -1).join(", ")} or verify-full${didYouMean(mode, sslModes)}`;
+  const isSure = mode === "prefer" || mode === "require" || mode === "verify-ca";
+  if (isSure && parameters.get("uselibpqcompat") !== "true") parameters.set("sslmode", "verify-full");
+  return null;
 }
 
 /** `pg` takes one host: several are taken out, each with a port of its own or the usual one, and the first is left. */

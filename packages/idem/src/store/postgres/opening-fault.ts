@@ -36,7 +36,7 @@ export function openingFault(error: unknown, where: string): IdemError {
   if (/unsupported startup parameter/i.test(why))
     return errors.STORE_URL_INVALID({ url: where, why: behindPooler }, cause);
   if (tlsWords.test(why) || (typeof code === "string" && tlsCodes.test(code)))
-    return errors.STORE_TLS_REFUSED({ path, why }, cause);
+    return errors.STORE_TLS_REFUSED({ path, why: `${why}${whatToTrust(String(code))}` }, cause);
   if (/^SASL: .*password must be a (non-empty )?string/.test(why))
     return errors.STORE_ACCESS_DENIED({ path, why: "the server asks for a password, and none was given" }, cause);
   switch (code) {
@@ -61,6 +61,15 @@ export function openingFault(error: unknown, where: string): IdemError {
       if (poolerWords.full.test(why)) return errors.STORE_TOO_MANY_SESSIONS({ path, why }, cause);
   }
   return errors.STORE_UNAVAILABLE({ why: `${where}: ${why}` }, cause);
+}
+
+/** The words of TLS say what was found, not what was wanted. */
+function whatToTrust(code: string): string {
+  if (/ALTNAME|HOSTNAME_MISMATCH/.test(code))
+    return "; the certificate is of a server of another name: the address must name the host as its certificate does";
+  if (/^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_UNTRUSTED)/.test(code))
+    return "; its authority is not known here: sslrootcert=<file> in the address, or NODE_EXTRA_CA_CERTS, makes it known";
+  return "";
 }
 
 /** A pooler may also pass over what a session asked for: then its plans would be others, and nobody would hear hints. */

@@ -19,7 +19,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { runnerImport } from "vite";
+import { createServer, runnerImport } from "vite";
 import { startLocalPostgres } from "./local-postgres.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -41,6 +41,8 @@ const released = {
     "9-b8e1970",
     "12-9997a98",
     "13-0a24879",
+    "19-786b21b",
+    "20-376157f",
   ],
   postgres: [
     "1-65ca8fd",
@@ -52,6 +54,8 @@ const released = {
     "5-b8e1970",
     "8-9997a98",
     "9-0a24879",
+    "15-786b21b",
+    "16-376157f",
   ],
 };
 
@@ -143,11 +147,11 @@ async function makePostgres(load, out, server, folder) {
   const files = readdirSync(migrations).sort();
   const lines = files.map((file) => compact(readFileSync(join(migrations, file), "utf8")));
   await admin.query(`set search_path to ${schema}`);
-  const { rows: kept } = await admin.query(
+  const { rows: summed } = await admin.query(
     "select 1 from pg_attribute where attrelid = 'migrations'::regclass and attname = 'checksum'",
   );
   lines.push(
-    `create table migrations (version integer primary key, name text not null, at timestamptz not null default now()${kept.length > 0 ? ", checksum text" : ""});`,
+    `create table migrations (version integer primary key, name text not null, at timestamptz not null default now()${summed.length > 0 ? ", checksum text" : ""});`,
   );
   const { rows: tables } = await admin.query(
     "select tablename as name from pg_tables where schemaname = $1 order by 1",
@@ -157,7 +161,18 @@ async function makePostgres(load, out, server, folder) {
     const { rows } = await admin.query(`select jsonb_strip_nulls(to_jsonb(t))::text as row from ${name} t`);
     if (rows.length === 0) continue;
     const values = `[\n${rows.map(({ row }) => row).join(",\n")}\n]`;
-    lines.push(`insert into ${name} select * from jsonb_populate_recordset(null::${name}, ${quoted(values)});`);
+    const { rows: own } = await admin.query(
+      "select attname as name from pg_attribute where attrelid = $1::regclass and attidentity <> ''",
+      [name],
+    );
+    // Numbers that the database gives out are kept as they were, and go on behind them.
+    const kept = own.length > 0 ? " overriding system value" : "";
+    lines.push(`insert into ${name}${kept} select * from jsonb_populate_recordset(null::${name}, ${quoted(values)});`);
+    for (const { name: column } of own) {
+      lines.push(
+        `select setval(pg_get_serial_sequence('${name}', '${column}'), (select max(${column}) from ${name}));`,
+      );
+    }
   }
   if (tables.some(({ name }) => name === "settings")) lines.push(settingSql);
   await admin.end();
@@ -183,6 +198,8 @@ for (const [database, stores] of Object.entries(released)) {
     const out = join(fixtures, database, `${store}.sql`);
     if (existsSync(out)) continue;
     const folder = layOut(store.split("-")[1]);
+    // Lives as long as what it loaded: much is loaded when it is first wanted.
+    let modules = null;
     try {
       // One bundle, so that its modules are loaded once.
       const entry = join(folder, "packages/idem/src/made.ts");
@@ -190,7 +207,15 @@ for (const [database, stores] of Object.entries(released)) {
       if (database === "sqlite") names.push("store/sqlite/inline-store.ts", "store/sqlite/migrations.ts");
       else names.push("store/postgres/postgres-store.ts");
       writeFileSync(entry, names.map((name, i) => `export * as m${i} from "./${name}";`).join("\n"));
-      const { module } = await runnerImport(entry);
+      modules = await createServer({
+        root: folder,
+        configFile: false,
+        logLevel: "error",
+        appType: "custom",
+        server: { middlewareMode: true, hmr: false, watch: null, ws: false },
+        optimizeDeps: { noDiscovery: true },
+      });
+      const module = await modules.ssrLoadModule(entry);
       const load = async (name) => module[`m${names.indexOf(name)}`];
       if (database === "sqlite") await makeSqlite(load, out);
       else {
@@ -199,6 +224,7 @@ for (const [database, stores] of Object.entries(released)) {
       }
       process.stdout.write(`made ${database} ${store}\n`);
     } finally {
+      await modules?.close();
       rmSync(folder, { recursive: true, force: true });
     }
   }

@@ -147,8 +147,9 @@ const contentTypes = [
   "nonsense",
 ];
 
-export function bodyFor(path: string, chance: Chance): Body {
-  const bytes = bytesFor(path, chance);
+/** `right`: what its route would take, where that is known. */
+export function bodyFor(path: string, right: unknown, chance: Chance): Body {
+  const bytes = bytesFor(path, right, chance);
   const contentType = chance.is(0.8) ? "application/json" : chance.is(0.2) ? null : chance.of(contentTypes);
   if (chance.is(0.9)) return { bytes, contentType, contentEncoding: null };
   switch (chance.below(6)) {
@@ -173,8 +174,8 @@ const quick = { params: { [zlib.BROTLI_PARAM_QUALITY]: 4 } };
 /** 64 MB of spaces in 64 KB. */
 const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, " "));
 
-function bytesFor(path: string, chance: Chance): Buffer {
-  const template = templates.find(([pattern]) => pattern.test(path))?.[1] ?? { a: 1 };
+function bytesFor(path: string, right: unknown, chance: Chance): Buffer {
+  const template = right ?? templates.find(([pattern]) => pattern.test(path))?.[1] ?? { a: 1 };
   const json = Buffer.from(JSON.stringify(bend(template, chance, chance.of([0, 0.02, 0.1, 0.3]))) ?? "");
   switch (chance.below(20)) {
     case 0:

@@ -127,7 +127,12 @@ function faultOf(reaction: Reaction, attack: Attack): string | null {
   const { status, text } = reaction;
   if (/\n\s+at \S.*:\d+:\d+/.test(text)) return "a stack in the answer";
   // 502: an app that was named did not answer, and is told apart from the server by its code.
-  const isOurs = status >= 500 && status !== 503 && !(status === 502 && text.includes("APP_SYNC_FAILED"));
+  // 501: what this store cannot do.
+  const isOurs =
+    status >= 500 &&
+    status !== 503 &&
+    !(status === 502 && text.includes("APP_SYNC_FAILED")) &&
+    !(status === 501 && text.includes("BACKUP_NOT_HERE"));
   return isOurs ? `${status} ${text}` : null;
 }
 

@@ -3,6 +3,7 @@
 import type { Route } from "../route.ts";
 import { type Body, bodyFor } from "./bodies.suite.ts";
 import type { Chance } from "./chance.suite.ts";
+import { sampledBody, sampledParams, sampledQuery } from "./samples.suite.ts";
 
 export interface HttpAttack {
   readonly kind: "http";
@@ -43,8 +44,8 @@ function httpAttack(target: Target, chance: Chance): HttpAttack {
   const route = chance.of(target.routes);
   const method = chance.is(0.85) ? route.method : chance.of(methods);
   const path = chance.is(0.03) ? `/${paramFor(target, "x", chance)}` : pathFor(route, target, chance);
-  const body =
-    method === "GET" || method === "HEAD" ? (chance.is(0.02) ? bodyFor(path, chance) : null) : bodyFor(path, chance);
+  const isAlone = (method === "GET" || method === "HEAD") && !chance.is(0.02);
+  const body = isAlone ? null : bodyFor(path, chance.is(0.8) ? sampledBody(route, path, chance) : null, chance);
   return {
     kind: "http",
     method,
@@ -60,6 +61,8 @@ const pathFor = (route: Route, target: Target, chance: Chance): string =>
 
 function paramFor(target: Target, name: string, chance: Chance): string {
   if (name === "key" && chance.is(0.7)) return target.eventKey;
+  const known = sampledParams[name];
+  if (known !== undefined && chance.is(0.7)) return encodeURIComponent(chance.of(known));
   switch (chance.below(12)) {
     case 0:
       return "%00";
@@ -108,6 +111,7 @@ const queryNames = [
   "deployId",
   "decisions",
   "wait",
+  "from",
 ];
 
 function queryFor(route: Route, target: Target, chance: Chance): string {
@@ -133,7 +137,10 @@ function queryFor(route: Route, target: Target, chance: Chance): string {
     const value = chance.is(0.7) ? chance.of(values) : paramFor(target, "x", chance);
     return `${chance.of(names)}${chance.is(0.1) ? "[]" : ""}=${value}`;
   });
-  return `?${pairs.join("&")}`;
+  // What it would take as well, mostly alone: beside something wrong nobody looks at it.
+  const right = sampledQuery(route, chance).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  const given = right.length > 0 && chance.is(0.6) ? (chance.is(0.7) ? right : [...right, pairs[0]]) : pairs;
+  return `?${given.join("&")}`;
 }
 
 function headersFor(target: Target, body: Body | null, chance: Chance): Record<string, string> {
@@ -208,7 +215,8 @@ function rawAttack(target: Target, chance: Chance): RawAttack {
     case 9:
       return raw(lines(`${"X".repeat(50_000)}\r\n\r\n`));
     case 10: {
-      const where = chance.is(0.5) ? chance.of(target.socketPaths) : path;
+      const asked = `?token=x&from=${chance.of(["", "0", "-1", "1794919140000001", "1e999", "%00", "9".repeat(400)])}`;
+      const where = chance.is(0.5) ? `${chance.of(target.socketPaths)}${chance.is(0.5) ? asked : ""}` : path;
       const key = chance.is(0.5) ? "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n" : "";
       const upgrade = `connection: upgrade\r\nupgrade: ${chance.of(["websocket", "h2c", "\x7f"])}\r\n${key}`;
       return raw(Buffer.concat([lines(`GET ${where} HTTP/1.1\r\n${host}${upgrade}\r\n`), chance.bytes(200)]), 20);

@@ -8,6 +8,7 @@ import type { Connection } from "../store/sqlite/connection.ts";
 import { usage } from "./exit.ts";
 import type { StoreAddress } from "./find-store.ts";
 import type { Paint } from "./paint.ts";
+import type { ServerLine } from "./server-line.ts";
 import type { Io } from "./terminal.ts";
 import type { ToolReads } from "./tool-reads.ts";
 
@@ -96,10 +97,12 @@ export interface Context {
   storeAddress(): StoreAddress;
   /** Where the store's file is; refuses also when it is on a server. */
   storePath(): string;
-  /** Opens the store for reading, for as long as `body` takes. */
-  read<T>(body: (reading: Reading) => Promise<T>): Promise<T>;
+  /** Opens the store for reading, for as long as `body` takes; another environment of it where one is given. */
+  read<T>(body: (reading: Reading) => Promise<T>, env?: string): Promise<T>;
   /** Reaches the file's owner, takes the file when it has none, or joins a server's nodes, for as long as `body` takes. */
   write<T>(body: (ask: Ask) => Promise<T>): Promise<T>;
+  /** The server that is asked instead of a store; null where a store is. For what has a route of its own. */
+  server(): Promise<ServerLine | null>;
   /** One line for people on standard output. */
   say(line: string): void;
   /** One JSON document on standard output. */

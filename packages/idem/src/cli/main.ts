@@ -88,9 +88,15 @@ function contextOf(command: Command, args: readonly string[], io: Io): Context {
     storeAddress,
     storePath: () => findStore(io, options.store),
     // Loaded where they are used: the stores are most of what a command loads.
-    read: async (body) => {
+    read: async (body, other = env) => {
       const { readStore } = await import("./open-reading.ts");
-      return readStore(io, { address: readAddress(), env, app: options.app }, body);
+      return readStore(io, { address: readAddress(), env: other, app: options.app }, body);
+    },
+    server: async () => {
+      const address = readAddress();
+      if (address.kind !== "elsewhere") return null;
+      const { lineTo } = await import("./server-line.ts");
+      return lineTo(io, address, env);
     },
     write: async (body) => {
       const { writeStore } = await import("./reach-owner.ts");

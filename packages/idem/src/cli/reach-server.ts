@@ -1,20 +1,14 @@
 // What commands do at a server elsewhere: the desk's acts (sdk/owner-desk.ts), each by the route that does the same. What has none is done beside the store.
 import { errors } from "../model/errors.ts";
 import type { Ask, DeskAnswers, DeskCommand, DeskRequests } from "../sdk/owner-desk.ts";
+import type { Answer } from "../server/api/api-table.ts";
 import type { StoreReads } from "../store/reads.ts";
-import { usage } from "./exit.ts";
+import { failed, usage } from "./exit.ts";
 import { appMeant, functionNamesOf } from "./open-reading.ts";
 import { openRemoteReading } from "./open-remote-reading.ts";
 import type { ServerLine } from "./server-line.ts";
 import type { Io } from "./terminal.ts";
-
-const notCarried: Partial<Record<DeskCommand, string>> = {
-  bulk: "Many runs at once are the server's own work: choose them on its page of runs, or start it with POST /api/bulk.",
-  resolveEffect: "An effect is settled beside its store: run this there, with --store.",
-  prune: "What a server keeps is its own option (idem start --retention); this deletes beside the store, with --store.",
-  set: "Settings hold secrets, which are not carried over HTTP: use the server's pages, or run this beside the store, with --store.",
-  reseal: "Secrets are sealed anew beside the store: run this there, with --store.",
-};
+import { olderServer } from "./until-ended.ts";
 
 export async function actAtServer<T>(
   io: Pick<Io, "platform">,
@@ -25,10 +19,10 @@ export async function actAtServer<T>(
   const { reads } = openRemoteReading(line).store;
   const { functions } = await reads.functions(options.env);
   const { nameOf } = functionNamesOf(functions, appMeant(functions, options.app));
-  const acts: Acts = actsAt(line, reads, nameOf, () => io.platform.wallMs());
+  const acts: Acts = { ...actsAt(line, reads, nameOf, () => io.platform.wallMs()), ...longActsAt(io, line) };
   return body(async (command, env, request) => {
     const act = acts[command];
-    if (act === undefined) throw usage(notCarried[command] ?? `"${command}" is done beside the store, with --store.`);
+    if (act === undefined) throw usage(`"${command}" is done beside the store, with --store.`);
     return act(request, env);
   });
 }
@@ -39,7 +33,7 @@ function actsAt(line: ServerLine, reads: StoreReads, nameOf: (fn: string) => str
   // A second asking would be a second act: when the answer is lost, somebody has to look.
   const once = true;
   const ofRun = (run: string) => ({ params: { run }, what: `Run ${run}` });
-  const known = <A>(runId: string, answer: A | null): A => {
+  const knownRun = <A>(runId: string, answer: A | null): A => {
     if (answer === null) throw errors.RUN_UNKNOWN({ runId });
     return answer;
   };
@@ -59,16 +53,16 @@ function actsAt(line: ServerLine, reads: StoreReads, nameOf: (fn: string) => str
     },
     rerun: async ({ runId, fromStep, input, data }) => {
       const body = { fromStep, input, data: data as Record<string, unknown> | undefined };
-      return known(runId, await line.ask("POST /api/runs/:run/rerun", { ...ofRun(runId), body, once }));
+      return knownRun(runId, await line.ask("POST /api/runs/:run/rerun", { ...ofRun(runId), body, once }));
     },
     cancel: async ({ runId, reason }) => {
       const asked = { ...ofRun(runId), body: { reason } };
-      const { cancelled } = known(runId, await line.ask("POST /api/runs/:run/cancel", asked));
+      const { cancelled } = knownRun(runId, await line.ask("POST /api/runs/:run/cancel", asked));
       return { cancelled };
     },
     releaseRun: async ({ runId, reason }) => {
       const asked = { ...ofRun(runId), body: orNone(reason) };
-      const { released } = known(runId, await line.ask("POST /api/runs/:run/release", asked));
+      const { released } = knownRun(runId, await line.ask("POST /api/runs/:run/release", asked));
       return { released };
     },
     release: async ({ scope, key, reason }) => {
@@ -125,6 +119,58 @@ function actsAt(line: ServerLine, reads: StoreReads, nameOf: (fn: string) => str
       return alert === null ? { kind: "unknown" } : { kind: "judged", alert };
     },
   };
+}
+
+/** What is asked for until it is over. */
+function longActsAt({ platform }: Pick<Io, "platform">, line: ServerLine): Acts {
+  return {
+    resolveEffect: async ({ id, receipt, reason }) => {
+      const body = { ...(receipt === null ? { retry: true as const } : { receipt }), ...orNone(reason) };
+      const asked = { params: { effect: id }, body, what: `Effect ${id}`, once: true };
+      return (await line.ask("POST /api/effects/:effect/resolve", asked)) as DeskAnswers["resolveEffect"];
+    },
+    prune: async ({ before, after, auditBefore }) => {
+      const body = { before, after, ...(auditBefore === undefined ? {} : { auditBefore }) };
+      return known(await line.ask("POST /api/prune", { body, what: "Old history" }), line);
+    },
+    // All of it is one part: the server does it by itself, and goes on with it when nobody asks any more.
+    bulk: async ({ id, action, reason, selection }) => {
+      const { if: condition, fn, key, state, since, until } = selection;
+      const filter = {
+        ...(condition === undefined ? {} : { if: condition }),
+        ...(fn === undefined ? {} : { function: fn }),
+        ...(key === undefined ? {} : { key }),
+        ...(state === undefined ? {} : { state }),
+        ...(since === undefined ? {} : { since: String(since) }),
+        until: String(until),
+      };
+      const what = `Bulk work ${id}`;
+      let { bulk } = known(await line.ask("POST /api/bulk", { body: { id, action, reason, filter }, what }), line) as {
+        readonly bulk: Answer<"GET /api/bulk/:bulk">["bulk"];
+      };
+      for (let pauseMs = bulkPause.firstMs; isUnderWay(bulk.state); pauseMs = Math.min(pauseMs * 2, bulkPause.lastMs)) {
+        await new Promise<void>((resolve) => platform.timer(pauseMs, resolve));
+        ({ bulk } = known(await line.ask("GET /api/bulk/:bulk", { params: { bulk: id }, what }), line));
+      }
+      if (bulk.state === "failed")
+        throw failed(
+          `${what} did not get to its end: ${bulk.error ?? "unknown"}. The server's page of runs goes on with it.`,
+        );
+      if (bulk.state === "cancelled")
+        throw failed(`${what} was stopped by somebody else after ${bulk.doneCount} runs; what is done stays done.`);
+      const { matchedCount, doneCount, leftOut, failures } = bulk;
+      return { matchedCount, doneCount, leftOut, failures, oldestAt: null, next: null };
+    },
+  };
+}
+
+const bulkPause = { firstMs: 50, lastMs: 2_000 };
+const isUnderWay = (state: string): boolean => state === "running" || state === "interrupted";
+
+/** A route that is not there: the server is older. */
+function known<A>(answer: A | null, line: ServerLine): A {
+  if (answer === null) throw olderServer(line);
+  return answer;
 }
 
 const orNone = (reason: string) => (reason === "" ? {} : { reason });

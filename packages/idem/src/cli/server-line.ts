@@ -43,7 +43,8 @@ export function lineTo(io: Pick<Io, "env" | "platform">, { url, key }: ServerAdd
       });
       const told = toldBy(response);
       if (response.status === 404 && (told === null || absences.includes(told.code))) return null;
-      if (response.status === 401 || response.status === 403) {
+      const isTold = told !== null && refusals.includes(told.code);
+      if (!isTold && (response.status === 401 || response.status === 403)) {
         throw unusable(
           `The server at ${server.origin} does not know who asks, or does not let them (${response.status}): set IDEM_SIGNING_KEY (or --signing-key) to a signing key of the environment, or IDEM_PASSWORD. Nothing was done.`,
         );
@@ -63,12 +64,15 @@ const absences: readonly ErrorCode[] = [
   "KEY_UNKNOWN",
   "ALERT_UNKNOWN",
 ];
+/** Whoever asks is known, and this is not for them. */
+const refusals: readonly ErrorCode[] = ["FORBIDDEN_ROLE", "BACKUP_OF_OTHERS"];
 /** Told with the server's name: the command and the server do not understand each other. */
 const aboutRequests: readonly ErrorCode[] = ["REQUEST_INVALID", "BODY_INVALID", "ROUTE_UNKNOWN"];
 
 /** What was refused for a reason of Idem's own is said as the store would say it. */
 function toldBy({ status, body }: HttpResponse): { readonly code: ErrorCode; readonly message: string } | null {
-  if (status < 400 || status > 499) return null;
+  // What a server never does (501) and what it could not (502) have reasons of their own too; a busy one is asked again.
+  if (status < 400 || status === 500 || status > 502) return null;
   try {
     const { code, detail } = JSON.parse(body) as Record<string, unknown>;
     if (typeof code !== "string" || typeof detail !== "string" || !Object.hasOwn(errorTable, code)) return null;

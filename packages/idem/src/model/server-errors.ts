@@ -155,6 +155,32 @@ export const serverErrors = {
     what: ({ role }) => `Your role, ${role}, can look but not act`,
     next: "Nothing was done. Who runs this server, or the application it is mounted in, can give you the role of an operator",
   }),
+  STORE_NOT_BESIDE: define<{ store: string }>({
+    retry: "never",
+    what: ({ store }) => `The store ${store} is in the memory of its server, where no command can read it`,
+    next: "Give the server a store that stays, with --store sqlite:… or postgres://…; nothing was done",
+  }),
+  COMMAND_FAILED: define<{ command: string; why: string }>({
+    retry: "after-fix",
+    what: ({ command, why }) =>
+      `\`${command}\`, which the server started beside its store, did not get to its end: ${why}`,
+    next: "Put right what it says, where the server runs",
+  }),
+  BACKUP_NOT_HERE: define<{ store: string }>({
+    retry: "never",
+    what: ({ store }) => `The server has ${store}, and what is copied through it is a SQLite file`,
+    next: "Copy the database with pg_dump, beside it: docs/postgres.md has the commands",
+  }),
+  BACKUP_UNKNOWN: define<{ id: string }>({
+    retry: "never",
+    what: ({ id }) => `There is no copy of the store with the id "${id}" here`,
+    next: "Make another with POST /api/backup; a copy is kept for ten minutes after the last part of it was fetched",
+  }),
+  BACKUP_OF_OTHERS: define<{ env: string }>({
+    retry: "after-fix",
+    what: ({ env }) => `A backup has every environment of the store, and who asks may see "${env}" alone`,
+    next: "Ask with the operator's password (IDEM_PASSWORD, without IDEM_SIGNING_KEY), or run idem backup beside the store",
+  }),
   ORIGIN_REFUSED: define<{ why: string }>({
     retry: "never",
     what: ({ why }) => `The request is refused: ${why}`,

@@ -5,12 +5,14 @@ import type { BulkOrder } from "../engine/bulk/act-on-runs.ts";
 import type { BulkPart } from "../engine/bulk/bulk-part.ts";
 import { bulkActions } from "../engine/bulk/left-out.ts";
 import type { RunSelection } from "../engine/bulk/select-runs.ts";
+import { limits } from "../engine/limits.ts";
 import type { Verdict } from "../engine/redecide-events.ts";
 import type { ResumedPart, Waiting } from "../engine/resume-function.ts";
 import { errors } from "../model/errors.ts";
 import { alertVerdicts, type JudgeAnswer, type JudgeInput } from "../store/alerts.ts";
 import type { ReleaseAnswer } from "../store/claims.ts";
 import type { PruneAnswer } from "../store/prune.ts";
+import { pruneEntry } from "../store/prune.ts";
 import type { SettingAnswer, SettingInput } from "../store/settings.ts";
 import type { Store } from "../store/store.ts";
 import type { EffectsApi } from "./effects-api.ts";
@@ -105,9 +107,6 @@ export interface DeskOptions {
   /** A client in that environment; the owner's own where it has one, so that what is sent is executed at once. */
   readonly clientIn: (env: string) => DeskClient;
 }
-
-// One commit may hold up others for a few milliseconds, no longer.
-const pruneRowsMax = 500;
 
 export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
   const answers: { [C in DeskCommand]: (env: string, request: DeskRequests[C]) => Promise<DeskAnswers[C]> } = {
@@ -209,14 +208,18 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
         note: text(note, "note"),
       });
     },
-    prune: (env, { before, after, auditBefore }) =>
-      store.prune({
+    prune: async (env, { before, after, auditBefore }) => {
+      const input = {
         env,
         before: instant(before, "before"),
         after: text(after, "after", ""),
-        max: pruneRowsMax,
+        max: limits.retentionRowsMax,
         ...(auditBefore === undefined ? {} : { auditBefore: instant(auditBefore, "auditBefore") }),
-      }),
+      };
+      // Kept before anything goes, once for all pages.
+      if (after === "") await store.audit({ ...pruneEntry(env, before), actor });
+      return store.prune(input);
+    },
   };
   return async (command, env, request) => {
     if (!Object.hasOwn(answers, command)) {

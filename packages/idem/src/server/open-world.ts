@@ -14,6 +14,8 @@ import { type DuplicateRadar, watchDuplicates } from "../sdk/watch-duplicates.ts
 import type { Store } from "../store/store.ts";
 import { defaultEnv } from "./admit-caller.ts";
 import { channelAddresses } from "./app-address.ts";
+import { snapshotsOf } from "./beside/snapshots.ts";
+import { storeCommandsOf } from "./beside/store-commands.ts";
 import { FollowChannels } from "./channels/follow-channels.ts";
 import { Letters } from "./channels/letters.ts";
 import { PublishQueue } from "./channels/publish-queue.ts";
@@ -193,6 +195,8 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     },
     stop: async (graceMs) => {
       isStopping = true;
+      storeCommandsOf(world).close();
+      snapshotsOf(world).close();
       // Side by side: a store that answers none of them must not keep steps from being finished.
       const beside = [...[...radars, ...counting].map((each) => each.stop()), world.people.close()];
       const known = [...engines.values()].map((engine) => engine.stop(graceMs));

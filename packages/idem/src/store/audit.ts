@@ -23,6 +23,8 @@ export type AuditAction =
   | "mute-alert"
   | "close-alert"
   | "test-channel"
+  | "prune-history"
+  | "take-backup"
   | "sign-in"
   | "sign-in-refused"
   | "sign-out";

@@ -40,6 +40,14 @@ export const prunedNothing: PruneCounts = {
   pairs: 0,
 };
 
+/** What the audit keeps of it. */
+export const pruneEntry = (env: string, before: number) => ({
+  env,
+  action: "prune-history" as const,
+  subject: new Date(before).toISOString(),
+  reason: "",
+});
+
 export interface PruneAnswer {
   readonly deleted: PruneCounts;
   /** Old enough, but still needed: an open run, an open window, a decision that waits for a person. */

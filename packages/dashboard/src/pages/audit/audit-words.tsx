@@ -31,6 +31,8 @@ const words: Readonly<Record<AuditAction, string>> = {
   "mute-alert": "muted alert",
   "close-alert": "closed alert",
   "test-channel": "tried the channel",
+  "prune-history": "deleted history from before",
+  "take-backup": "took a backup of",
   "sign-in": "signed in from",
   "sign-in-refused": "was refused to sign in from",
   "sign-out": "signed out",

@@ -12,9 +12,8 @@ import {
   sumOf,
 } from "../../verify/deploy/deploy-report.ts";
 import type { PlayingThreads } from "../../verify/playing-threads.ts";
-import { type Command, type Context, countOption, storeOptions } from "../command.ts";
+import { type Command, type Context, countOption, serverOptions } from "../command.ts";
 import { cannot, loadProgram, type Program, programThreads, unable } from "../load-program.ts";
-import { readStore } from "../open-reading.ts";
 import { printable } from "../printable.ts";
 import { showProgress } from "../progress.ts";
 import { showDeploy } from "../show-deploy.ts";
@@ -28,14 +27,12 @@ const lanesMax = 4;
 export const checkDeployCommand: Command = {
   name: "check-deploy",
   summary: "say, before new code goes live, whether the runs that are open go on under it",
-  whyNoServer:
-    "it replays the recorded steps of every open run against the code here, which are read beside the store (--store).",
   usage: "[module…] [--function <id>] [--sample <10000>]",
   words: { min: 0, max: 1_000 },
   options: {
     function: { value: "id", help: "only this function; may be repeated", isMany: true },
     sample: { value: "10000", help: "of each function, and of each position its runs stand at, look at so many" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "Name the modules of the new code. The record of each open run is replayed over it in a world without effects: steps that are done give back what",
@@ -57,7 +54,6 @@ export const checkDeployCommand: Command = {
   },
   async run(context) {
     const sample = countOption(context, "sample", sampleDefault, sampleMax);
-    const address = context.storeAddress();
     const threads = programThreads(context, lanesMax);
     try {
       const program = await loadProgram(context, threads, { command: "check-deploy" });
@@ -65,8 +61,9 @@ export const checkDeployCommand: Command = {
       const parts: DeployReport[] = [];
       for (const env of environmentsOf(context, program)) {
         parts.push(
-          await readStore(context.io, { address, env, app: context.options.app }, async ({ reads, store }) =>
-            checkOne(context, program, threads, { env, reads, store, sample }),
+          await context.read(
+            async ({ reads, store }) => checkOne(context, program, threads, { env, reads, store, sample }),
+            env,
           ),
         );
       }

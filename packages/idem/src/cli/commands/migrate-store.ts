@@ -14,7 +14,7 @@ import { table } from "../table.ts";
 export const migrateStore: Command = {
   name: "migrate-store",
   summary: "move a stopped SQLite store into PostgreSQL, and check that all of it arrived",
-  whyNoServer: "it moves the store itself.",
+  whyNoServer: "it moves the store itself, and no server may have it meanwhile: stop the server and run this there.",
   usage: "<sqlite:path> <postgres://…> | --reopen <sqlite:path>",
   words: { min: 1, max: 2 },
   options: {

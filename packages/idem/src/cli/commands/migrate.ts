@@ -8,7 +8,8 @@ import { exitCodes, usage } from "../exit.ts";
 export const migrate: Command = {
   name: "migrate",
   summary: "make or update the tables of a PostgreSQL store",
-  whyNoServer: "a server migrates its store when it starts; this works on the store itself.",
+  whyNoServer:
+    "a server brings its tables up to date when it starts; to do it beforehand, run this where the database is reached, with --store.",
   usage: "",
   words: { min: 0, max: 0 },
   options: { store: storeOptions.store!, json: storeOptions.json! },

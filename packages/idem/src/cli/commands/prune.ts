@@ -2,21 +2,21 @@
 import { limits } from "../../engine/limits.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { type PruneAnswer, type PruneCounts, prunedNothing } from "../../store/prune.ts";
-import { type Command, storeOptions } from "../command.ts";
+import { type Command, serverOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { showProgress } from "../progress.ts";
 import { iso } from "../times.ts";
+import { untilEnded } from "../until-ended.ts";
 
 export const prune: Command = {
   name: "prune",
   summary: "delete old events with their ended runs, steps and decisions",
-  whyNoServer: "what a server keeps is its own option (idem start --retention); this deletes beside the store.",
   usage: "--older-than <30d> [--dry-run]",
   words: { min: 0, max: 0 },
   options: {
     "older-than": { value: "30d", help: "events received and runs ended longer ago than this" },
     "dry-run": { help: "only count what would go" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "Open runs, open windows and events held for a person are never touched. At most 500 rows go in one commit, so a living",
@@ -42,7 +42,12 @@ export const prune: Command = {
       }
     };
     try {
-      if (isDry) {
+      const server = isDry ? await context.server() : null;
+      if (server !== null) {
+        const asked = { olderThanMs: context.now() - before };
+        const { deleted, kept } = await untilEnded(context, server, "POST /api/prune/count", asked, "Old history");
+        await collect(async () => ({ deleted, kept, after: null }));
+      } else if (isDry) {
         await context.read(({ rows }) =>
           collect((after) => rows.countPrunable({ env: context.env, before, after, auditBefore }, context.now())),
         );

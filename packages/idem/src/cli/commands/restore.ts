@@ -14,7 +14,8 @@ import { iso } from "../times.ts";
 export const restore: Command = {
   name: "restore",
   summary: "put a backup in the store's place",
-  whyNoServer: "it puts a file in place, which is beside its owner.",
+  whyNoServer:
+    "it puts a file in the place of the store, and no server may have it meanwhile: stop the server and run this there, with --store.",
   usage: "<backup> [--force]",
   words: { min: 1, max: 1 },
   options: {

@@ -7,7 +7,8 @@ import { printable } from "../printable.ts";
 export const secret: Command = {
   name: "secret",
   summary: "make a key or password nobody guesses; printed once, kept nowhere",
-  whyNoServer: "secrets are made here, and sealed anew beside the store.",
+  whyNoServer:
+    "a secret is made here and shown to nobody else; `rotate` needs the keys of the store: run it where the server runs, with --store.",
   usage: `make [${secretKinds.join(" | ")}] | rotate`,
   words: { min: 1, max: 2 },
   options: storeOptions,

@@ -10,7 +10,8 @@ import { printable } from "../printable.ts";
 export const upgrade: Command = {
   name: "upgrade",
   summary: "say what it takes to run this version on a store, and whether anything is in the way",
-  whyNoServer: "it looks at the store's own tables, whatever version they have: --store.",
+  whyNoServer:
+    "it looks at tables of whatever version before a server of this one opens them: run it where the store is, with --store.",
   usage: "--check",
   words: { min: 0, max: 0 },
   options: {

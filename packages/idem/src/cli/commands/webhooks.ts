@@ -1,34 +1,25 @@
 // idem webhooks: the sources a server receives at /w/<name>. A secret is never an argument: every user of the machine could read it.
 import { errors } from "../../model/errors.ts";
-import type { Setting } from "../../store/settings.ts";
 import {
   generatedSecret,
-  newSource,
   readSourceName,
-  readSourceValue,
   type SourceConfig,
   type SourceProvider,
-  type SourceValue,
-  shownSource,
-  sourceKind,
   sourcePath,
   sourceProviders,
-  withoutOldSecret,
-  withSecret,
 } from "../../toolkit/webhooks/source-setting.ts";
-import { type Command, type Context, storeOptions } from "../command.ts";
+import { type Command, type Context, serverOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";
 import { printable } from "../printable.ts";
 import { table } from "../table.ts";
 import { when } from "../times.ts";
+import { webhookSources } from "../webhook-sources.ts";
 
 const actions = ["add", "rotate", "drop-old", "remove"] as const;
 
 export const webhooks: Command = {
   name: "webhooks",
   summary: "list the sources a server receives webhooks from, or make, change and remove one",
-  whyNoServer:
-    "secrets of webhooks are not carried over HTTP; the server has a page for them (/webhooks), and /api/webhooks.",
   usage: `| add <name> --provider <provider> [--secret-env <VAR> | --secret-stdin] | rotate <name> … | drop-old <name> | remove <name> --reason <text>`,
   words: { min: 0, max: 2 },
   options: {
@@ -47,7 +38,7 @@ export const webhooks: Command = {
     prefix: { value: "text", help: 'generic-hmac: what stands before it, such as "sha256="' },
     "id-header": { value: "name", help: "generic-hmac: the header that names a delivery" },
     reason: { value: "text", help: "why it is removed; kept in the store's audit" },
-    ...storeOptions,
+    ...serverOptions,
   },
   details: [
     "Deliveries are verified, kept as events `<name>/<type>` under the provider's own id, and answered; a second delivery starts nothing.",
@@ -74,11 +65,7 @@ export const webhooks: Command = {
       case "rotate":
         return rotate(context, source);
       case "drop-old":
-        return change(context, source, {
-          make: withoutOldSecret,
-          reason: "the older secret was dropped",
-          said: "keeps its newest secret only",
-        });
+        return dropOld(context, source);
       case "remove":
         return remove(context, source);
     }
@@ -102,18 +89,8 @@ async function add(context: Context, source: string): Promise<number> {
     ...(context.options["id-header"] === undefined ? {} : { idHeader: context.options["id-header"] }),
   };
   const { secret, made } = await secretFor(context, given.provider);
-  const value = newSource(given, secret, context.now());
-  const answer = await context.write((ask) =>
-    ask("set", context.env, {
-      kind: sourceKind,
-      name: source,
-      value: JSON.stringify(value),
-      over: 0,
-      reason: "made by idem webhooks",
-    }),
-  );
-  if (answer.kind === "differs") throw errors.SOURCE_TAKEN({ source });
-  if (context.isJson) context.json({ source: shownSource(source, value), secret: made });
+  const shown = await (await webhookSources(context)).add(source, given, secret);
+  if (context.isJson) context.json({ source: shown, secret: made });
   else {
     context.say(`source ${source} is received at ${sourcePath(context.env, source)} of every server on this store`);
     tellSecret(context, made);
@@ -122,43 +99,25 @@ async function add(context: Context, source: string): Promise<number> {
 }
 
 async function rotate(context: Context, source: string): Promise<number> {
-  const { value: known } = await find(context, source);
-  const { secret, made } = await secretFor(context, known.config.provider);
-  const now = context.now();
-  const code = await change(context, source, {
-    make: (value) => withSecret(value, secret, now),
-    reason: "a secret was added",
-    said: "accepts both its secrets; once the provider signs with the new one: idem webhooks drop-old",
-    made,
-  });
-  if (!context.isJson) tellSecret(context, made);
-  return code;
+  const sources = await webhookSources(context);
+  const known = (await sources.list()).find(({ name }) => name === source);
+  if (known === undefined) throw errors.SOURCE_UNKNOWN({ source });
+  const { secret, made } = await secretFor(context, known.provider);
+  const shown = await sources.addSecret(source, secret);
+  if (context.isJson) context.json({ source: shown, secret: made });
+  else {
+    context.say(
+      `source ${source} accepts both its secrets; once the provider signs with the new one: idem webhooks drop-old`,
+    );
+    tellSecret(context, made);
+  }
+  return exitCodes.ok;
 }
 
-interface Change {
-  readonly make: (value: SourceValue) => SourceValue;
-  readonly reason: string;
-  /** "source ci ‹said›" */
-  readonly said: string;
-  /** A secret that was made for it. */
-  readonly made?: string | null;
-}
-
-async function change(context: Context, source: string, { make, reason, said, made = null }: Change): Promise<number> {
-  const { setting, value } = await find(context, source);
-  const changed = make(value);
-  const answer = await context.write((ask) =>
-    ask("set", context.env, {
-      kind: sourceKind,
-      name: source,
-      value: JSON.stringify(changed),
-      over: setting.version,
-      reason,
-    }),
-  );
-  if (answer.kind === "differs") throw errors.SOURCE_CHANGED({ source });
-  if (context.isJson) context.json({ source: shownSource(source, changed), secret: made });
-  else context.say(`source ${source} ${said}`);
+async function dropOld(context: Context, source: string): Promise<number> {
+  const shown = await (await webhookSources(context)).dropOldSecret(source);
+  if (context.isJson) context.json({ source: shown, secret: null });
+  else context.say(`source ${source} keeps its newest secret only`);
   return exitCodes.ok;
 }
 
@@ -167,11 +126,7 @@ async function remove(context: Context, source: string): Promise<number> {
   if (reason === undefined || reason.trim() === "") {
     throw usage("Say why with --reason: whoever wonders why deliveries are refused will look for it.");
   }
-  const setting = await findSetting(context, source);
-  const answer = await context.write((ask) =>
-    ask("set", context.env, { kind: sourceKind, name: source, value: null, over: setting.version, reason }),
-  );
-  if (answer.kind === "differs") throw errors.SOURCE_CHANGED({ source });
+  await (await webhookSources(context)).remove(source, reason);
   if (context.isJson) context.json({ removed: source });
   else context.say(`source ${source} is removed; what it received stays, and its provider is told 404 from now on`);
   return exitCodes.ok;
@@ -208,25 +163,8 @@ async function secretFor(
   return { secret: made, made };
 }
 
-/** Its secrets are not looked at. */
-async function findSetting(context: Context, source: string): Promise<Setting> {
-  const settings = await context.read(({ reads }) => reads.settings(context.env, sourceKind));
-  const setting = settings.find(({ name }) => name === source);
-  if (setting === undefined) throw errors.SOURCE_UNKNOWN({ source });
-  return setting;
-}
-
-async function find(
-  context: Context,
-  source: string,
-): Promise<{ readonly setting: Setting; readonly value: SourceValue }> {
-  const setting = await findSetting(context, source);
-  return { setting, value: readSourceValue(setting.value) };
-}
-
 async function list(context: Context): Promise<number> {
-  const settings = await context.read(({ reads }) => reads.settings(context.env, sourceKind));
-  const sources = settings.map(({ name, value }) => shownSource(name, readSourceValue(value)));
+  const sources = await (await webhookSources(context)).list();
   if (context.isJson) {
     context.json(sources);
     return exitCodes.ok;

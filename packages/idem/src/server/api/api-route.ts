@@ -41,6 +41,7 @@ interface ApiRoute<M extends Route["method"], P extends string, Q extends Shape,
   readonly bodyBytesMax?: number;
   readonly access?: "operator" | "sign-in";
   readonly viewerMay?: true;
+  readonly waits?: true;
   readonly answer: A;
   handle(call: ApiCall<Q, B>): Promise<z.input<A> | RawAnswer> | z.input<A> | RawAnswer;
 }
@@ -75,6 +76,7 @@ export function apiRoute<
     path: route.path,
     access: route.access ?? "operator",
     ...(route.viewerMay === undefined ? {} : { viewerMay: route.viewerMay }),
+    ...(route.waits === undefined ? {} : { waits: route.waits }),
     bodyBytesMax: route.method === "GET" ? null : (route.bodyBytesMax ?? bodyBytesDefault),
     errors: "problem",
     about: {

@@ -61,6 +61,8 @@ export const storeReadInputs = {
   runStarts: z.tuple([z.array(z.strictObject({ id: text, eventId: text, fn: text })).max(rowsMax)]),
   groupRuns: z.tuple([ids, rows]),
   lastFailures: z.tuple([ids]),
+  lastOutcomes: z.tuple([ids]),
+  stepInputs: z.tuple([text, z.number().int().min(0).max(bytesMax)]),
   event: z.tuple([text]),
   eventByCallerId: z.union([z.tuple([text]), z.tuple([text, z.enum(eventIdScopes)])]),
   events: z.tuple([z.strictObject({ name: part, before: part, limit: payloads })]),

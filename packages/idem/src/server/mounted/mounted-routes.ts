@@ -6,9 +6,12 @@ import { dashboardRoutes, dashboardRoutesAt } from "../dashboard/serve-dashboard
 import type { Route } from "../route.ts";
 import { addWebhook } from "../routes/api/add-webhook.ts";
 import { addApp } from "../routes/api/apps.ts";
+import { makeBackup, readBackup } from "../routes/api/back-up.ts";
 import { addWebhookSecret, dropWebhookSecret } from "../routes/api/change-webhook-secrets.ts";
 import { checkHealth, checkLife, healthAnswer } from "../routes/api/check-health.ts";
+import { examineStore } from "../routes/api/examine-store.ts";
 import { explainError } from "../routes/api/explain-error.ts";
+import { countHistory } from "../routes/api/prune.ts";
 import { readOpenapi } from "../routes/api/read-openapi.ts";
 import { removeWebhook } from "../routes/api/remove-webhook.ts";
 import { signOut } from "../routes/api/session.ts";
@@ -16,6 +19,10 @@ import { routes } from "../routes.ts";
 
 const ofServers: ReadonlySet<Route> = new Set([
   addApp,
+  examineStore,
+  makeBackup,
+  readBackup,
+  countHistory,
   addWebhook,
   addWebhookSecret,
   dropWebhookSecret,

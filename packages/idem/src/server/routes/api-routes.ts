@@ -2,11 +2,13 @@
 import type { Route } from "../route.ts";
 import { addWebhook } from "./api/add-webhook.ts";
 import { addApp, listApps } from "./api/apps.ts";
+import { makeBackup, readBackup } from "./api/back-up.ts";
 import { listBulk, readBulk, startBulk, stopBulk } from "./api/bulk.ts";
 import { cancelRun } from "./api/cancel-run.ts";
 import { addWebhookSecret, dropWebhookSecret } from "./api/change-webhook-secrets.ts";
 import { checkHealth, checkLife } from "./api/check-health.ts";
 import { dropEvent, releaseEvent } from "./api/decide-event.ts";
+import { examineStore } from "./api/examine-store.ts";
 import { explainError } from "./api/explain-error.ts";
 import { explainSubject } from "./api/explain-subject.ts";
 import { exportAlert } from "./api/export-alert.ts";
@@ -29,6 +31,7 @@ import { listWebhooks } from "./api/list-webhooks.ts";
 import { listWorkers } from "./api/list-workers.ts";
 import { pauseFunction, resumeFunction } from "./api/pause-function.ts";
 import { previewRule } from "./api/preview-rule.ts";
+import { countHistory, pruneHistory } from "./api/prune.ts";
 import { publishVerdicts } from "./api/publish-verdicts.ts";
 import { listChannels, putChannel, removeChannel, testChannel } from "./api/radar-channels.ts";
 import { listRules, putRule, removeRule } from "./api/radar-rules.ts";
@@ -58,6 +61,7 @@ import { releaseKey } from "./api/release-key.ts";
 import { releaseRun } from "./api/release-run.ts";
 import { removeWebhook } from "./api/remove-webhook.ts";
 import { previewRerun, rerunRun } from "./api/rerun-run.ts";
+import { resolveEffect } from "./api/resolve-effect.ts";
 import { search } from "./api/search.ts";
 import { listSearchFields, putSearchFields, removeSearchFields } from "./api/search-fields.ts";
 import { sendEvents } from "./api/send-events.ts";
@@ -95,6 +99,11 @@ export const apiRoutes = [
   speakMcp,
   // -- the command line elsewhere
   readStore,
+  examineStore,
+  makeBackup,
+  readBackup,
+  pruneHistory,
+  countHistory,
   // -- why
   explainSubject,
   // -- functions
@@ -117,6 +126,7 @@ export const apiRoutes = [
   listKeys,
   readKey,
   releaseKey,
+  resolveEffect,
   // -- runs
   listRuns,
   readRun,

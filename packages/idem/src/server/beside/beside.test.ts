@@ -1,0 +1,41 @@
+// Who may have the whole store read for them, and of which stores.
+import { expect, test } from "vitest";
+import { bearerTokenOf } from "../../protocol/signing-key.ts";
+import { testKeys, testServer } from "../test-server.suite.ts";
+import type { World } from "../world.ts";
+import { Snapshots } from "./snapshots.ts";
+
+const basic = (password: string) => `Basic ${Buffer.from(`idem:${password}`).toString("base64")}`;
+
+test("a copy of the store is for operators who may see all of it, and of a file; what is only in memory is read by no command", async () => {
+  const server = await testServer({
+    mode: "start",
+    eventKeys: [testKeys.event],
+    signingKeys: [testKeys.signing, `staging=${testKeys.otherSigning}`],
+    password: "open sesame tonight",
+    viewerPassword: "look but not touch",
+  });
+  const codeOf = async (path: string, authorization: string, body: unknown = { id: "an-id-of-mine" }) => {
+    const headers = { authorization, "content-type": "application/json" };
+    const { status, json } = await server.ask(path, { method: "POST", headers, body: JSON.stringify(body) });
+    return `${status} ${json.code}`;
+  };
+  const key = `Bearer ${bearerTokenOf(testKeys.signing)}`;
+  const operator = basic("open sesame tonight");
+  const viewer = basic("look but not touch");
+  expect(await codeOf("/api/backup", key)).toBe("403 BACKUP_OF_OTHERS");
+  expect(await codeOf("/api/backup/an-id-of-mine", key, { offset: 0 })).toBe("403 BACKUP_OF_OTHERS");
+  expect(await codeOf("/api/backup", viewer)).toBe("403 FORBIDDEN_ROLE");
+  expect(await codeOf("/api/prune", viewer, { before: 0 })).toBe("403 FORBIDDEN_ROLE");
+  expect(await codeOf("/api/backup", operator)).toBe("501 STORE_NOT_BESIDE");
+  expect(await codeOf("/api/backup/an-id-of-mine", operator, { offset: 0 })).toBe("404 BACKUP_UNKNOWN");
+  expect(await codeOf("/api/backup", operator, { id: "../../etc" })).toBe("400 REQUEST_INVALID");
+  expect(await codeOf("/api/doctor", viewer)).toBe("501 STORE_NOT_BESIDE");
+  expect(await codeOf("/api/prune/count", viewer, { id: "an-id-of-mine", olderThanMs: 1 })).toBe(
+    "501 STORE_NOT_BESIDE",
+  );
+  const world = { settings: { store: "postgres://idem@db.internal/shop" } } as World;
+  await expect(new Snapshots(world).make("default", "an-id-of-mine", async () => {})).rejects.toMatchObject({
+    code: "BACKUP_NOT_HERE",
+  });
+});

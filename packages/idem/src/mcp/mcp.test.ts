@@ -1,8 +1,11 @@
 // The official client of the protocol, against both doors: the command on standard input and output, and a server's route.
+import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -112,6 +115,36 @@ describe("idem mcp", () => {
     await expect(client.callTool({ name: "runs", arguments: { store: "x" } })).rejects.toThrow(/store/);
     await expect(client.callTool({ name: "nobody", arguments: {} })).rejects.toThrow(/nobody/);
   });
+});
+
+test("as an editor starts it, idem mcp --server looks and acts at a server in another process, by a key in its environment", async () => {
+  const cwd = mkdtempSync(join(tmpdir(), "idem-mcp-"));
+  const bin = fileURLToPath(new URL("../../bin/idem.mjs", import.meta.url));
+  const keys = { IDEM_SIGNING_KEY: testKeys.signing, IDEM_EVENT_KEY: testKeys.event };
+  const own = { PATH: process.env.PATH ?? "", ...keys };
+  const server = spawn(process.execPath, [bin, "start", "--port", "0", "--store", "sqlite:shop.db"], { cwd, env: own });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  let said = "";
+  server.stdout.on("data", (part) => {
+    said += part;
+  });
+  await expect.poll(() => said, { timeout: 30_000 }).toMatch(/Ctrl-C stops/);
+  const origin = /listens +(http:\/\/\S+)/.exec(said)![1]!;
+  const client = new Client({ name: "test", version: "1" });
+  const args = [bin, "mcp", "--act", "--server", origin];
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd, env: own }));
+  onTestFinished(() => client.close());
+  const called = async (name: string, input: Record<string, unknown> = {}) => {
+    const { isError, structuredContent, content } = await client.callTool({ name, arguments: input });
+    return isError === true ? { refused: (content as { text: string }[])[0]!.text } : structuredContent;
+  };
+  expect(await called("send", { name: "order/paid", id: "order-7" })).toMatchObject({ unmatched: true });
+  expect(await called("send", { name: "order/paid", id: "order-7" })).toMatchObject({ decisions: [] });
+  expect(await called("events")).toMatchObject({ events: [{ name: "order/paid" }, { name: "order/paid" }] });
+  for (const name of ["functions", "runs", "radar"]) expect(await called(name)).toEqual({ [name]: [] });
+  expect(await called("explain", { about: "order-7" })).toMatchObject({ story: expect.anything() });
+  expect(await called("doctor")).toMatchObject({ env: "default", problems: 0, facts: { functions: "0" } });
+  expect(await called("rerun", { run: "01NOBODY" })).toEqual({ refused: expect.stringContaining("01NOBODY") });
 });
 
 test("POST /mcp answers with the shapes of the API, acts only where the address says so and only for those who may", async () => {

@@ -409,6 +409,56 @@ describe("the platform is the only way to the machine", () => {
   });
 });
 
+describe("what an editor shows", () => {
+  /** The members of an interface, each with the comment before it. */
+  function membersOf(path: string, name: string): { readonly member: string; readonly comment: string }[] {
+    const { text } = sources.find((each) => each.path === path)!;
+    const begin = new RegExp(`^export interface ${name}\\b`, "m").exec(text);
+    if (begin === null) throw new Error(`${path} has no interface ${name}`);
+    const body = text.slice(begin.index, text.indexOf("\n}", begin.index));
+    const found = body.matchAll(/(\/\*\*(?:(?!\*\/)[\s\S])*\*\/)?\s*\n {2}(?:readonly )?(\w+)\??[<:(]/g);
+    return [...found].map(([, comment, member]) => ({ member: `${name}.${member}`, comment: comment ?? "" }));
+  }
+
+  const withExample: readonly (readonly [string, string])[] = [
+    ["sdk/typed-step-tools.ts", "TypedStepTools"],
+    ["sdk/function-types.ts", "FunctionOptions"],
+    ["flow/options.ts", "FlowWritten"],
+  ];
+  const described: readonly (readonly [string, string])[] = [
+    ...withExample,
+    ["sdk/function-types.ts", "IdempotencyOptions"],
+    ["sdk/function-types.ts", "UnkeyedOptions"],
+    ["sdk/function-types.ts", "EventInput"],
+    ["sdk/function-types.ts", "CronInput"],
+    ["sdk/function-types.ts", "HandlerContext"],
+    ["execute/step-options.ts", "WaitForEventOptions"],
+    ["execute/step-options.ts", "WaitForSignalOptions"],
+    ["execute/step-options.ts", "InvokeOptions"],
+    ["execute/step-options.ts", "SendSignalOptions"],
+    ["execute/step-options.ts", "FetchInit"],
+    ["execute/step-name.ts", "StepOptions"],
+    ["execute/step-name.ts", "LimitedStepOptions"],
+    ["execute/effect.ts", "EffectOptionsOf"],
+    ["sdk/client.ts", "IdemOptions"],
+    ["sdk/client.ts", "SendOptions"],
+    ...["batch", "cancel-on", "concurrency", "debounce", "priority", "rate-limit", "singleton", "throttle"].map(
+      (option): readonly [string, string] => [
+        `flow/${option}/config.ts`,
+        `${option.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}Options`,
+      ],
+    ),
+  ];
+
+  test("every step tool and every option has a text, and those of functions and steps an example", () => {
+    const all = described.flatMap(([path, name]) => membersOf(path, name));
+    expect(all.length).toBeGreaterThan(90);
+    expect(all.filter(({ comment }) => comment === "").map(({ member }) => member)).toEqual([]);
+    const examples = withExample.flatMap(([path, name]) => membersOf(path, name));
+    expect(examples.filter(({ comment }) => !comment.includes("@example")).map(({ member }) => member)).toEqual([]);
+  });
+});
+
 describe("migrations", () => {
   /** What is wrong with a folder's files, by the list of those that were on main. */
   const wrongFiles = (folder: string, list: string, listed: ReadonlyMap<string, string>): string[] =>

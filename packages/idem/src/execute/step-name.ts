@@ -8,6 +8,7 @@ import { type Foreign, refuseUnknown } from "../model/known-options.ts";
 export interface StepOptions {
   /** What it is found by on every replay. */
   readonly id: string;
+  /** For people; nothing is found by it. */
   readonly name?: string;
   /**
    * The id this step had before it was renamed. In every run it goes on being recorded under that id, with that id's wait and destination key: what

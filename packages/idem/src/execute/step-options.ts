@@ -8,33 +8,49 @@ export interface InvokeTarget {
 }
 
 export interface WaitForEventOptions {
+  /** The name of the event that is waited for. */
   readonly event: string;
+  /** How long, or until when; then the answer is null. */
   readonly timeout: TimeInput;
+  /** A path that must be equal in the run's own event and the arriving one: "data.orderId". */
   readonly match?: string;
+  /** CEL over `event` (the run's own) and `async` (the arriving one). */
   readonly if?: string;
 }
 
 export interface WaitForSignalOptions {
+  /** What it is called; whoever sends it knows the same name. */
   readonly signal: string;
+  /** How long, or until when; then the answer is null. */
   readonly timeout: TimeInput;
+  /** Where another run waits for it already: this step fails, by default, or takes its place. */
   readonly onConflict?: "fail" | "replace";
 }
 
 export interface InvokeOptions {
+  /** The function itself, or its name, `<app>-<id>`. */
   readonly function: InvokeTarget | string;
+  /** What its handler finds in `event.data`. */
   readonly data?: unknown;
+  /** The version of the event that it is given. */
   readonly v?: string;
+  /** How long its end is waited for; then the step fails, and the other run goes on. */
   readonly timeout?: TimeInput;
 }
 
 export interface SendSignalOptions {
+  /** What the run that waits calls it. */
   readonly signal: string;
+  /** What that run receives. */
   readonly data?: unknown;
 }
 
 export interface FetchInit {
+  /** GET unless given. */
   readonly method?: string;
+  /** Sent, and never kept: they carry secrets. */
   readonly headers?: Record<string, string> | Iterable<readonly [string, string]>;
+  /** Text; JSON is written before. */
   readonly body?: string | null;
 }
 

@@ -15,21 +15,53 @@ import { type ThrottleConfig, type ThrottleOptions, throttle } from "./throttle/
 
 /** As authors write them. */
 export interface FlowWritten {
-  /** How many runs are at work at once; two limits at most. Sleeping and waiting runs do not count. */
+  /**
+   * How many runs are at work at once; two limits at most. Sleeping and waiting runs do not count.
+   *
+   * @example { id: "draft-invoice", concurrency: { limit: 5, key: "event.data.accountId" } }
+   */
   readonly concurrency?: number | ConcurrencyOptions | readonly ConcurrencyOptions[];
-  /** Spaces the starts of runs; those too early wait in line. */
+  /**
+   * Spaces the starts of runs; those too early wait in line.
+   *
+   * @example { id: "sync-contact", throttle: { limit: 10, period: "1m" } }
+   */
   readonly throttle?: ThrottleOptions;
-  /** Starts no more runs than this; events beyond are kept, with a decision that says so. */
+  /**
+   * Starts no more runs than this; events beyond are kept, with a decision that says so.
+   *
+   * @example { id: "remind", rateLimit: { limit: 1, period: "24h", key: "event.data.userId" } }
+   */
   readonly rateLimit?: RateLimitOptions;
-  /** One run for the last of many events, once no more come. */
+  /**
+   * One run for the last of many events, once no more come.
+   *
+   * @example { id: "reindex", debounce: { period: "30s", key: "event.data.documentId" } }
+   */
   readonly debounce?: DebounceOptions;
-  /** One run for many events, in `events`. Not beside cancelOn, debounce, singleton or priority. */
+  /**
+   * One run for many events, in `events`. Not beside cancelOn, debounce, singleton or priority.
+   *
+   * @example { id: "load-warehouse", batchEvents: { maxSize: 100, timeout: "5s" } }
+   */
   readonly batchEvents?: BatchOptions;
-  /** CEL over `event`: seconds by which a run is put before others of its function, or behind them. */
+  /**
+   * CEL over `event`: seconds by which a run is put before others of its function, or behind them.
+   *
+   * @example { id: "transcode", priority: { run: "event.data.plan == 'pro' ? 60 : 0" } }
+   */
   readonly priority?: PriorityOptions;
-  /** At most one open run. */
+  /**
+   * At most one open run.
+   *
+   * @example { id: "import", singleton: { mode: "skip", key: "event.data.accountId" } }
+   */
   readonly singleton?: SingletonOptions;
-  /** Events that cancel a run; five at most. */
+  /**
+   * Events that cancel a run; five at most.
+   *
+   * @example { id: "remind", cancelOn: [{ event: "order/paid", match: "data.orderId" }] }
+   */
   readonly cancelOn?: readonly CancelOnOptions[];
 }
 

@@ -69,6 +69,7 @@ export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends Ser
    * Such a client has no store and is not started; its functions are handed to `serve`.
    */
   readonly server?: string;
+  /** A world of its own inside the store: "default" unless given. */
   readonly env?: string;
   /** Schemas (Standard Schema) of the data of events, by event name. */
   readonly events?: Schemas;
@@ -95,6 +96,7 @@ export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends Ser
   readonly blockedMax?: string | number;
   /** False switches the duplicate radar off: nobody then looks whether something ran twice. On by default, while started. */
   readonly radar?: boolean;
+  /** Around the code of every function's runs and steps. */
   readonly middleware?: readonly Middleware[];
   /**
    * Where warnings and errors go, and the lines of functions: the console by default, nowhere with `false`. Loggers like pino and bunyan

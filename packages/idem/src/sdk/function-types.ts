@@ -21,11 +21,17 @@ export interface IdempotencyOptions {
 
 /** The function has no key, and this is why: "each tick is new work". */
 export interface UnkeyedOptions {
+  /** Why: whoever looks for functions without a key reads it. */
   readonly none: string;
 }
 
 export interface FunctionOptions<Event = ReceivedEvent<string, Untyped>, Schemas extends EventSchemas = EventSchemas>
   extends FlowWritten {
+  /**
+   * What it is called in its app, and recorded under: unique there, and never changed without `was`.
+   *
+   * @example idem.createFunction({ id: "draft-invoice" }, { event: "order/paid" }, handler)
+   */
   readonly id: string;
   /**
    * The id this function had before it was renamed. It goes on being recorded under that id: open runs, windows, limits, schedules, its pause and the keys
@@ -35,13 +41,34 @@ export interface FunctionOptions<Event = ReceivedEvent<string, Untyped>, Schemas
    * @example idem.createFunction({ id: "charge-customer", was: "bill-customer" }, { event: "order/paid" }, handler)
    */
   readonly was?: string | FormerIds;
+  /**
+   * For people, where the id is too short; nothing is found by it.
+   *
+   * @example { id: "draft-invoice", name: "Draft the invoice of a paid order" }
+   */
   readonly name?: string;
-  /** How often a step, or the code between steps, is tried again: 4 by default, 0 to 20. */
+  /**
+   * How often a step, or the code between steps, is tried again: 4 by default, 0 to 20.
+   *
+   * @example { id: "charge", retries: 10 }
+   */
   readonly retries?: number;
-  /** What makes two events the same to it; or `{ none: "why" }`, where events with other ids are other work. */
+  /**
+   * What makes two events the same to it; or `{ none: "why" }`, where events with other ids are other work.
+   *
+   * @example { id: "draft-invoice", idempotency: "event.data.placementId" }
+   * @example { id: "draft-invoice", idempotency: { key: "event.data.placementId", window: "30d", onMissing: "reject" } }
+   */
   readonly idempotency?: string | IdempotencyOptions | UnkeyedOptions;
+  /**
+   * How long a run may wait to begin, may take in all, and how long an attempt of one of its steps may take.
+   *
+   * @example { id: "charge", timeouts: { start: "10m", finish: "1h", step: "30s" } }
+   */
   readonly timeouts?: {
+    /** How long after it was opened a run may still begin, however long its lane is; then it is ended. */
     readonly start?: string | number;
+    /** How long after its beginning a run may be open, sleeps and waits included; then it is ended. */
     readonly finish?: string | number;
     /** How long one attempt of a step may take, unless the step has a `timeout` of its own. */
     readonly step?: string | number;
@@ -50,25 +77,47 @@ export interface FunctionOptions<Event = ReceivedEvent<string, Untyped>, Schemas
    * How often the code is entered in a row while its process is lost each time before anything came of it: 5 by default, 1 to 1,000. Then
    * the run is parked for a person, or fails. Every outcome begins the count anew. `delay` is what the third entry is put off by, "5s" unless
    * told, at most "1h"; the next ones by up to nine times as much, each spread by chance over three times its length.
+   *
+   * @example { id: "transcode", entries: { max: 3, onMax: "park", delay: "30s" } }
    */
   readonly entries?: {
+    /** How often in a row. */
     readonly max?: number;
+    /** What becomes of the run then: "park" by default. */
     readonly onMax?: "park" | "fail";
+    /** What the third entry is put off by. */
     readonly delay?: string | number;
   };
-  /** Milliseconds to wait after the given attempt failed, instead of the table of docs/functions.md#when-something-fails. */
+  /**
+   * Milliseconds to wait after the given attempt failed, instead of the table of docs/functions.md#when-something-fails.
+   *
+   * @example { id: "charge", backoff: (attempt) => 1_000 * 2 ** attempt }
+   */
   readonly backoff?: Backoff;
-  /** Called once the run has failed for good, or was ended by `timeouts.finish`; a run of its own, with `error` and the run's event. */
+  /**
+   * Called once the run has failed for good, or was ended by `timeouts.finish`; a run of its own, with `error` and the run's event.
+   *
+   * @example { id: "charge", onFailure: ({ event, error, step }) => step.run("tell", () => tell(event.data.run_id, error.message)) }
+   */
   readonly onFailure?: (context: EndContext<Event, Schemas>) => unknown;
   /**
    * Called once the run was cancelled: by a person, by an event of `cancelOn`, by a newer run that takes its place, by `timeouts.start`; and by
    * `timeouts.finish` where there is no `onFailure`. As `onFailure`, a run of its own; `error` says why.
+   *
+   * @example { id: "reserve", onCancel: ({ event, step }) => step.run("give-back", () => giveBack(event.data.event.data.seat)) }
    */
   readonly onCancel?: (context: EndContext<Event, Schemas>) => unknown;
+  /**
+   * Around the code of its runs and steps, inside of the client's own.
+   *
+   * @example { id: "charge", middleware: [withTenant] }
+   */
   readonly middleware?: readonly Middleware[];
   /**
    * What becomes of a run whose code no longer asks for a step it had begun, after a change of the code say: "warn" by default. "park" and "fail"
    * stop it before anything is done in that step's place.
+   *
+   * @example { id: "charge", onDiverged: "park" }
    */
   readonly onDiverged?: OnDiverged;
 }
@@ -92,16 +141,21 @@ export interface CronInput {
 }
 
 export interface HandlerContext<Event, Schemas extends EventSchemas = EventSchemas> {
+  /** What started the run; the first of them where it takes batches. */
   readonly event: Event;
   /** All that it was started with: more than one where it takes batches. */
   readonly events: readonly Event[];
+  /** What is done once: each tool's outcome is kept, and given back on every replay. */
   readonly step: TypedStepTools<Schemas>;
+  /** The run's own id, the same on every replay. */
   readonly runId: string;
   /** Of the code between steps, counted from 1. */
   readonly attempt: number;
   /** How often in a row the code was entered, this time included: more than once where a process was lost in the middle of it. */
   readonly entered: number;
+  /** `retries` and one. */
   readonly maxAttempts: number;
+  /** Its lines carry the run; it is silent while the code is replayed. */
   readonly logger: Logger;
 }
 

@@ -10,6 +10,7 @@ import { fieldsOf } from "../read-option.ts";
 const cancelOnMax = 5;
 
 export interface CancelOnOptions {
+  /** The name of the event that cancels. */
   readonly event: string;
   /** CEL over `event` (the run's own) and `async` (the arriving one). */
   readonly if?: string;

@@ -8,6 +8,7 @@ import { fieldsOf, readCount, readKey } from "../read-option.ts";
 const limitsMax = 2;
 
 export interface ConcurrencyOptions {
+  /** How many at once. */
   readonly limit: number;
   /** CEL over `event`: one limit for each value. */
   readonly key?: string;

@@ -6,6 +6,7 @@ import type { FlowOption } from "../option.ts";
 import { fieldsOf } from "../read-option.ts";
 
 export interface PriorityOptions {
+  /** CEL over `event`, from -600 to 600: seconds that the run is put before others, or behind them. */
   readonly run: string;
 }
 

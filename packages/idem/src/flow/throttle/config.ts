@@ -5,6 +5,7 @@ import type { FlowOption } from "../option.ts";
 import { fieldsOf, readCount, readKey, readPeriod, sevenDays } from "../read-option.ts";
 
 export interface ThrottleOptions {
+  /** How many begin in a period, evenly spaced. */
   readonly limit: number;
   /** "1s" to "7d". */
   readonly period: string | number;

@@ -1,67 +1,61 @@
 // Reaches user code that lives in this process. The code keeps going after each recorded step; it is entered again only
 // after it had to wait.
-import type { DestinationOf } from "../dedup/destination-key.ts";
 import type { FunctionCode, HandlerInput, Logger, RunInfo } from "./function-code.ts";
 import { loggerOfRun } from "./log-style.ts";
 import type { Pass } from "./pass.ts";
-import type { RunPorts } from "./ports.ts";
-import { makeStepTools, type StepToolsOf } from "./step-tools.ts";
+import type { RunCall } from "./run-call.ts";
+import { makeStepTools } from "./step-tools.ts";
 
-export interface InProcessCall {
-  readonly code: FunctionCode;
-  readonly pass: Pass;
-  readonly ports: RunPorts;
-  readonly destination: DestinationOf;
-  readonly logger: Logger;
-  readonly limits: StepToolsOf["limits"];
-  readonly runId: string;
-  readonly event: Record<string, unknown>;
-  readonly events: readonly Record<string, unknown>[];
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  /** Tells a person what no code hears of. */
-  readonly warn: (message: string) => void;
-}
+/** Tells a person what no code hears of. */
+type Warn = (message: string) => void;
 
 /** To be awaited: what the code gives back, or throws at once. */
-export function callInProcess(call: InProcessCall): unknown {
-  const { code } = call;
-  const info = { runId: call.runId, function: code.config.id, attempt: call.attempt };
-  return code.middleware.length === 0 ? enter(call, inputOf(call, info)) : throughMiddleware(call, info);
+export function callInProcess(call: RunCall, code: FunctionCode, warn: Warn, logger: Logger): unknown {
+  if (code.middleware.length > 0) return throughMiddleware(call, code, warn, logger);
+  return enter(call, code, inputOf(call, code, warn, logger));
 }
 
-async function throughMiddleware(call: InProcessCall, info: RunInfo): Promise<unknown> {
-  const { code } = call;
+async function throughMiddleware(call: RunCall, code: FunctionCode, warn: Warn, logger: Logger): Promise<unknown> {
+  const info = infoOf(call, code);
   for (const middleware of code.middleware) await middleware.beforeRun?.(info);
-  let input = inputOf(call, info);
+  let input = inputOf(call, code, warn, logger);
   for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
-  return enter(call, input);
+  return enter(call, code, input);
 }
 
-function enter({ code, ports }: InProcessCall, input: HandlerInput): unknown {
+function enter({ ports }: RunCall, code: FunctionCode, input: HandlerInput): unknown {
   return ports.trace === undefined ? code.handler(input) : ports.trace.within(() => code.handler(input));
 }
 
-function inputOf(call: InProcessCall, info: RunInfo): HandlerInput {
-  const { code, pass, event } = call;
-  return {
+const infoOf = ({ runId, attempt }: RunCall, { config }: FunctionCode): RunInfo => ({
+  runId,
+  function: config.id,
+  attempt,
+});
+
+function inputOf(call: RunCall, code: FunctionCode, warn: Warn, logger: Logger): HandlerInput {
+  const { pass, event } = call;
+  const input = {
     event,
     events: call.events,
-    step: makeStepTools({ ...call, run: call.destination, warnOnce: warnOnceOf(code, call.warn) }),
+    step: makeStepTools(call, warnOnceOf(code, warn)),
     runId: call.runId,
     attempt: call.attempt,
     entered: pass.entered,
     maxAttempts: call.maxAttempts,
-    logger: saidOnce(loggerOfRun(call.logger, { ...info }), pass, call.attempt),
-    ...(code.handlesEnd ? { error: failureOf(event) } : {}),
+    logger: saidOnce(
+      loggerOfRun(logger, () => ({ ...infoOf(call, code) })),
+      pass,
+      call.attempt,
+    ),
   };
+  return code.handlesEnd ? { ...input, error: failureOf(event) } : input;
 }
 
 const told = new WeakMap<object, Set<string>>();
 
 /** What is wrong with the code is the same in every run of it. */
-function warnOnceOf({ handler }: FunctionCode, warn: (message: string) => void): (message: string) => void {
+function warnOnceOf({ handler }: FunctionCode, warn: Warn): Warn {
   return (message) => {
     const before = told.get(handler) ?? new Set();
     told.set(handler, before);

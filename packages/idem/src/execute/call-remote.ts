@@ -10,7 +10,6 @@
 //
 // Nothing of this is kept anywhere but in the memo: after a crash the code is asked again, plan only while something is still
 // open, and reports what it is waiting for; what is open already is recognised by its id.
-import type { DestinationOf } from "../dedup/destination-key.ts";
 import { type Divergence, isDivergence, readDivergence } from "../model/divergence.ts";
 import type { Step, StepKind } from "../model/step.ts";
 import type { CallReply } from "../protocol/call-reply.ts";
@@ -24,28 +23,15 @@ import { fetchAnswer, inferAnswer } from "./gateway.ts";
 import type { Memo } from "./memo.ts";
 import type { OpIds, Work } from "./operation.ts";
 import type { Pass } from "./pass.ts";
-import type { RunPorts } from "./ports.ts";
 import { AppUnreachableError, RemoteError } from "./remote.ts";
 import { planWait } from "./remote-waits.ts";
+import type { RunCall } from "./run-call.ts";
 import { Slots } from "./slots.ts";
 
-export interface RemoteRun {
+export interface RemoteRun extends RunCall {
   readonly code: RemoteCode;
-  readonly pass: Pass;
-  readonly ports: RunPorts;
-  readonly destination: DestinationOf;
-  readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number };
-  readonly runId: string;
-  readonly event: Record<string, unknown>;
   /** A call that nobody traces, by its id (protocol/traceparent.ts). */
   readonly traceparentOf: (requestId: string) => string;
-  /** All it carries, `event` first. */
-  readonly events: readonly Record<string, unknown>[];
-  /** Edited inputs, JSON lists by step id. */
-  readonly inputs: Readonly<Record<string, string>>;
-  /** Of the code between steps, counted from 1. */
-  readonly attempt: number;
-  readonly maxAttempts: number;
   /** The run is to go no further, as its function says of code that diverged. */
   readonly stop: (found: readonly Divergence[]) => void;
 }

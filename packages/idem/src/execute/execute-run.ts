@@ -22,6 +22,7 @@ import { Pass } from "./pass.ts";
 import type { FailedAttempt, PassResult, RunPorts } from "./ports.ts";
 import { RemoteError } from "./remote.ts";
 import { nextAttempt, wasUnreached } from "./retry.ts";
+import type { RunCall } from "./run-call.ts";
 import { Slots } from "./slots.ts";
 
 export interface ExecuteLimits extends PassLimits {
@@ -263,23 +264,26 @@ export function executeRun(
     if (change !== null) await pass.note([change]);
     if (pass.isOver) return pass.closed;
     try {
-      const call = {
+      const call: RunCall = {
         pass,
         ports,
         destination,
         limits,
         runId: run.id,
         event,
-        traceparentOf: (requestId: string) => traceparentOf({ runId: run.id, requestId }, memo.event),
         events: memo.events.length === 1 ? [event] : memo.events.map(seen),
         inputs: memo.inputs,
         attempt,
         maxAttempts: attemptsMax,
-        stop: stopForDivergence,
       };
       const value = await ("remote" in code
-        ? callRemote({ ...call, code })
-        : callInProcess({ ...call, code, warn, logger: logs.given }));
+        ? callRemote({
+            ...call,
+            code,
+            traceparentOf: (requestId) => traceparentOf({ runId: run.id, requestId }, memo.event),
+            stop: stopForDivergence,
+          })
+        : callInProcess(call, code, warn, logs.given));
       if (isStopped) return await pass.closed;
       pass.codeIsOver();
       if (!pass.isIdle) await pass.idle();

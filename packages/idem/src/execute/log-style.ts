@@ -60,10 +60,10 @@ export function ownLogger(logger: Logger, style: LogStyle = styleOf(logger)): Lo
 }
 
 /** For the handler of a run: lines that say which run they are of, where the logger can. Made with the first line. */
-export function loggerOfRun(logger: Logger, fields: LogFields): () => Logger {
+export function loggerOfRun(logger: Logger, fieldsOf: () => LogFields): () => Logger {
   let made: Logger | null = null;
   return () => {
-    made ??= childOf(logger, fields);
+    made ??= childOf(logger, fieldsOf());
     return made;
   };
 }

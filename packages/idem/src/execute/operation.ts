@@ -60,7 +60,7 @@ export interface Ran {
 export interface Op extends OpIds {
   readonly kind: StepKind;
   /** Of a renamed step: the id it would have by itself. */
-  readonly own?: string;
+  readonly own: string | undefined;
   /** As the code asks for it. */
   readonly step: string;
   readonly work: Work;

@@ -200,11 +200,11 @@ export class Pass {
 
   /** The same for a step whose id is given. */
   requestAs(kind: StepKind, ids: RecordedAs, workOf: () => Work, step = ids.name): Promise<unknown> {
-    const { stepId } = ids;
+    const { stepId, name, repeat, own } = ids;
     const answer = this.unheard.open(ids);
     if (this.isOver) return answer.promise;
     try {
-      const op: Op = { ...ids, kind, step, work: workOf(), answer, blockedUntil: null };
+      const op: Op = { stepId, name, repeat, own, kind, step, work: workOf(), answer, blockedUntil: null };
       this.watch?.asked(ids, kind, this.open.size);
       this.open.set(stepId, op);
       if (this.memo.get(stepId) !== undefined) {

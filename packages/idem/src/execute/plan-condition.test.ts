@@ -36,7 +36,7 @@ function ofTool(
       if (asked.kind === "wait") planned = asked.plan();
     },
   };
-  const tools = makeStepTools({ pass, ports: ports(kept), event: own, inputs: {}, limits: {} } as never);
+  const tools = makeStepTools({ pass, ports: ports(kept), event: own, inputs: {}, limits: {} } as never, () => {});
   tools.waitForEvent("paid", { event: "order/paid", timeout: "1h", ...options });
   return keptOf(planned!);
 }

@@ -9,7 +9,7 @@ import type { AskedStep } from "./step-name.ts";
 
 export interface RecordedAs extends OpIds {
   /** Of a renamed step: the id it would have by itself, which nothing of its is recorded under. */
-  readonly own?: string;
+  readonly own?: string | undefined;
 }
 
 export type NextIds = RecordedAs | { readonly conflict: IdemError };

@@ -12,8 +12,8 @@ import { askedForSignal, askedToInvoke, askedToSleep, askedToWait } from "./aske
 import { durableFetch } from "./durable-fetch.ts";
 import { recordedEffect } from "./effect.ts";
 import type { AttemptFacts, OpIds } from "./operation.ts";
-import type { Pass } from "./pass.ts";
-import { planCondition, type RunPorts } from "./ports.ts";
+import { planCondition } from "./ports.ts";
+import type { RunCall } from "./run-call.ts";
 import { isThenable } from "./step-limit.ts";
 import { type LimitedId, type LimitedIdInput, limitedId, type StepIdInput } from "./step-name.ts";
 import {
@@ -41,27 +41,55 @@ export interface StepContext {
   readonly signal: AbortSignal;
 }
 
+type ContextFacts = Pick<AttemptFacts, "attempt" | "entered" | "signal">;
+
+/**
+ * Most callbacks want the key or the signal, or neither: a hash and a controller are made for those that do. Both are the object's own, so that
+ * a copy has them; their getters are the same two for all, which costs a tenth of a literal with getters (docs/performance.md#objects).
+ */
+class LazyContext implements StepContext {
+  readonly attempt: number;
+  readonly entered: number;
+  declare readonly key: string;
+  declare readonly signal: AbortSignal;
+  readonly #run: DestinationOf;
+  readonly #ids: OpIds;
+  readonly #facts: ContextFacts;
+
+  constructor(run: DestinationOf, ids: OpIds, facts: ContextFacts) {
+    this.attempt = facts.attempt;
+    this.entered = facts.entered;
+    this.#run = run;
+    this.#ids = ids;
+    this.#facts = facts;
+    Object.defineProperty(this, "key", LazyContext.#key);
+    Object.defineProperty(this, "signal", LazyContext.#signal);
+  }
+
+  static readonly #key = {
+    enumerable: true,
+    get(this: LazyContext): string {
+      return destinationKey(this.#run, this.#ids.name, this.#ids.repeat);
+    },
+  };
+
+  static readonly #signal = {
+    enumerable: true,
+    get(this: LazyContext): AbortSignal {
+      return this.#facts.signal();
+    },
+  };
+}
+
 /** `lastsMs` where the author gave a length of time, and no instant. */
 interface WaitEnd {
   readonly timeoutAt: number;
   readonly lastsMs?: number;
 }
 
-export interface StepToolsOf {
-  readonly pass: Pass;
-  readonly ports: RunPorts;
-  readonly run: DestinationOf;
-  readonly runId: string;
-  /** The run's own event, as user code sees it. */
-  readonly event: unknown;
-  /** What a person put in place of a step's arguments: JSON lists by step id. */
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly limits: { readonly invokeTimeoutMs: number; readonly fetchBytesMax: number; readonly stepBytesMax: number };
-  /** Tells a person what is wrong with the function's code, once. */
-  readonly warnOnce: (message: string) => void;
-}
-
-export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, warnOnce }: StepToolsOf) {
+/** `warnOnce` tells a person what is wrong with the function's code, once. */
+export function makeStepTools(call: RunCall, warnOnce: (message: string) => void) {
+  const { pass, ports, destination: run, runId, event, inputs, limits } = call;
   const idOf = (input: StepIdInput): LimitedId => {
     const named = limitedId(input, warnOnce);
     const { step, limitMs } = named;
@@ -84,20 +112,7 @@ export function makeStepTools({ pass, ports, run, runId, event, inputs, limits, 
     throw errors.STEP_INVALID({ step, why: `${tool} needs the name of a signal` });
   };
   const keyOf = ({ name, repeat }: OpIds): string => destinationKey(run, name, repeat);
-  // Most callbacks want one of these or none; a hash and a controller are made for those that do.
-  const contextOf = (
-    ids: OpIds,
-    { attempt, entered, signal }: Pick<AttemptFacts, "attempt" | "entered" | "signal">,
-  ): StepContext => ({
-    attempt,
-    entered,
-    get key() {
-      return keyOf(ids);
-    },
-    get signal() {
-      return signal();
-    },
-  });
+  const contextOf = (ids: OpIds, facts: ContextFacts): StepContext => new LazyContext(run, ids, facts);
   const waitBase = (ids: OpIds) => ({ stepId: ids.stepId, name: ids.name, repeat: ids.repeat });
   const sleepFor = (id: StepIdInput, until: (step: string) => WaitEnd): Promise<void> => {
     const { step, asked } = idOf(id);

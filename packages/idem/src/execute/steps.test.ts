@@ -142,6 +142,16 @@ test("arguments are handed to the callback, the context after them", async () =>
   expect((await run.end()).output).toEqual({ sum: 3, attempt: 1, isKey: true });
 });
 
+test("a copy of the context has the key and the signal too", async () => {
+  const run = await oneRun(async ({ step }) =>
+    step.run("charge", (context) => {
+      const { key, signal, attempt } = { ...context, amount: 5 };
+      return { isKey: key === context.key && key.startsWith("idem_"), aborted: signal.aborted, attempt };
+    }),
+  );
+  expect((await run.end()).output).toEqual({ isKey: true, aborted: false, attempt: 1 });
+});
+
 test("a callback may leave out its context: what is handed over are its arguments", async () => {
   const run = await oneRun(
     async ({ step, event }) => {

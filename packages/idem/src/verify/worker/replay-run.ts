@@ -94,22 +94,19 @@ async function enterOnce(
     const event = payloadOf(memo.event);
     const events = memo.events.length === 1 ? [event] : memo.events.map(payloadOf);
     const { subject, generation } = memo.run;
-    const run = async () =>
-      callInProcess({
-        code,
-        pass,
-        ports,
-        destination: { env, fn, subject, generation },
-        logger: silent,
-        limits,
-        runId,
-        event,
-        events,
-        inputs: memo.inputs,
-        attempt: 1,
-        maxAttempts: code.config.retries + 1,
-        warn: () => {},
-      });
+    const call = {
+      pass,
+      ports,
+      destination: { env, fn, subject, generation },
+      limits,
+      runId,
+      event,
+      events,
+      inputs: memo.inputs,
+      attempt: 1,
+      maxAttempts: code.config.retries + 1,
+    };
+    const run = async () => callInProcess(call, code, () => {}, silent);
     void run().then(
       () => {
         end ??= { kind: "returned" };

@@ -1,12 +1,12 @@
 // One commit of a run that this worker holds: asked until the store answers, taken in, told. On the path of every step: what most do not
 // need (ids, decisions about events) is made where it is.
 import type { Code } from "../execute/function-code.ts";
-import type { Patch } from "../execute/ports.ts";
+import type { AnswerTo, Patch } from "../execute/ports.ts";
 import type { NewLog } from "../model/log-line.ts";
 import type { TracedRun } from "../observe/trace-run.ts";
 import type { AdvanceAnswer, Advanced } from "../store/advance.ts";
 import { endEvents } from "./end-events.ts";
-import { persist, persistAfter } from "./persist.ts";
+import { persistAfter } from "./persist.ts";
 import { decideSends, type NestedPlan, noSends, planNested, RunIds, type SentEvents } from "./prepare-ingest.ts";
 import { raiseDiverged } from "./raise-diverged.ts";
 import type { RunJob } from "./run-ports.ts";
@@ -39,44 +39,45 @@ export class AdvanceRun {
     private readonly patch: Patch,
     private readonly seen: number,
     private readonly log: NewLog | null,
+    private readonly to: AnswerTo,
   ) {}
 
   /** What is asked of the store stays in the order of asking: only what has events to decide on waits before it asks. */
-  ask(): Promise<AdvanceAnswer> {
+  ask(): void {
     const { patch } = this;
-    if ((patch.sends?.length ?? 0) > 0) return this.askWithSends();
+    if ((patch.sends?.length ?? 0) > 0) {
+      this.after(this.decideFirst(), () => this.store());
+      return;
+    }
     if ((patch.waits?.length ?? 0) > 0 || patch.next.kind === "end") this.nest(null);
+    this.store();
+  }
+
+  private store(): void {
     const { platform } = this.held.options;
     this.askedMono = platform.monoMs();
-    return this.write().then(
+    this.write().then(
       (answer) => this.takeIn(answer),
-      async (error) =>
-        this.takeIn(
-          await persistAfter(
-            error,
-            platform,
-            () => this.write(),
-            () => this.isNeeded,
-          ),
+      (error) =>
+        persistAfter(
+          error,
+          platform,
+          () => this.write(),
+          () => this.isNeeded,
+        ).then(
+          (answer) => this.takeIn(answer),
+          (failure) => this.to.failed(failure),
         ),
     );
   }
 
-  private async askWithSends(): Promise<AdvanceAnswer> {
-    const { platform, turns } = this.held.options;
+  private async decideFirst(): Promise<void> {
+    const { turns } = this.held.options;
     const { trace } = this.held;
     const sends = trace === null ? this.patch.sends! : this.patch.sends!.map((event) => trace.noted(event));
     // The same on every try: a second one must not start a second run.
     this.runIds ??= new RunIds(this.held.options.newId);
     this.nest(await decideSends(sends, this.held.worker.prepare(), this.runIds, turns));
-    this.askedMono = platform.monoMs();
-    return this.takeIn(
-      await persist(
-        platform,
-        () => this.write(),
-        () => this.isNeeded,
-      ),
-    );
   }
 
   private nest(sent: SentEvents | null): void {
@@ -118,25 +119,50 @@ export class AdvanceRun {
     return this.held.worker.names.holds(this.held.heldBy);
   }
 
-  private takeIn(answer: AdvanceAnswer): AdvanceAnswer | Promise<AdvanceAnswer> {
+  /** A defect of ours closes the pass: the run must not be left without anybody who looks after it. */
+  private takeIn(answer: AdvanceAnswer): void {
+    let isHeard: boolean;
+    try {
+      isHeard = this.hear(answer);
+    } catch (error) {
+      this.to.failed(error);
+      return;
+    }
+    if (isHeard) this.to.answered(answer);
+  }
+
+  private after(first: Promise<void>, go: () => void): void {
+    first.then(go).catch((error) => this.to.failed(error));
+  }
+
+  /** False where something comes before it is passed on. */
+  private hear(answer: AdvanceAnswer): boolean {
     const { patch } = this;
     const { options, code, job } = this.held;
     if (answer.kind === "stale-registration") {
       this.tries = 0;
-      return options.registry.refresh().then(() => this.ask());
+      this.after(options.registry.refresh(), () => this.ask());
+      return false;
     }
     if (answer.kind === "advanced") {
       options.time.note(this.askedMono, answer.now);
       const point = patch.next.kind === "end" ? options.platform.point("finish:after-commit") : undefined;
-      if (point !== undefined) return point.then(() => this.tell(answer));
-      return this.tell(answer);
+      if (point !== undefined) {
+        this.after(point, () => {
+          this.tell(answer);
+          this.to.answered(answer);
+        });
+        return false;
+      }
+      this.tell(answer);
+      return true;
     }
     // A run that was given back knows its fence no more: the try whose answer was lost may have been the one that counted.
     if (answer.kind === "fenced" && this.tries > 1) tellAdvanced(patch, null, job.memo, code, options);
-    return answer;
+    return true;
   }
 
-  private tell(answer: Advanced): Advanced {
+  private tell(answer: Advanced): void {
     const { patch } = this;
     const { options, worker, code, trace, job } = this.held;
     const { store, env, newId } = options;
@@ -150,6 +176,5 @@ export class AdvanceRun {
     tellAdvanced(patch, answer, memo, code, options);
     const failed = (what: string, error: unknown) => options.telling.logger.warn(`idem: ${what} failed`, error);
     raiseDiverged(patch, memo.run, { store, env, newId, failed });
-    return answer;
   }
 }

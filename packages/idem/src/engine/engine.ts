@@ -73,20 +73,18 @@ export interface EngineOptions {
   readonly stays?: boolean;
 }
 
-export interface Accepted extends Ingested {
+export interface Accepted extends Pick<Ingested, "events" | "decisions" | "firsts"> {
   readonly given: readonly NewEvent[];
 }
 
-const nothingIngested = {
-  kind: "ingested",
-  events: [],
-  decisions: [],
-  firsts: [],
-  leased: [],
-  queued: false,
-  cancelled: [],
-  dueAt: null,
-} as const;
+const acceptedOf = (given: readonly NewEvent[], { events, decisions, firsts }: Ingested): Accepted => ({
+  events,
+  decisions,
+  firsts,
+  given,
+});
+
+const nothingAccepted: Accepted = { events: [], decisions: [], firsts: [], given: [] };
 
 export class Engine {
   readonly registry: Registry;
@@ -436,11 +434,9 @@ export class Engine {
   ): Promise<Accepted> {
     const checked = this.check(inputs, windowMs, middleware, known);
     const events = "then" in checked ? await checked : checked;
-    if (events.length === 0) {
-      return { ...nothingIngested, now: this.now(), given: events };
-    }
+    if (events.length === 0) return nothingAccepted;
     const isDelivery = known.idScope === webhookScope;
-    return { ...(await this.ingest(events, { byHand: known.byHand, isDelivery })), given: events };
+    return acceptedOf(events, await this.ingest(events, { byHand: known.byHand, isDelivery }));
   }
 
   /** Writes the events into a transaction of the user's: accepted exactly if it commits, under the ids that are answered. */
@@ -489,7 +485,7 @@ export class Engine {
     if (this.registry.find(idOrSlug) === null) await this.registry.refresh();
     const made = eventToInvoke(idOrSlug, input, { eventId, now: this.time.now(), windowMs });
     const event = trace === null ? made : noteTrace(made, writeTraceparent(trace));
-    return { ...(await this.ingest([event], { pairsOf: pairsOfInvoked(idOrSlug), byHand })), given: [event] };
+    return acceptedOf([event], await this.ingest([event], { pairsOf: pairsOfInvoked(idOrSlug), byHand }));
   }
 
   /** What Idem itself has to say, under names nobody else may use. Each has an id, so a second telling is the same as the first. */

@@ -32,21 +32,23 @@ export interface IngestingOptions {
   readonly isDelivery?: boolean;
 }
 
-export async function ingestEvents(
+export function ingestEvents(
   engine: IngestingEngine,
   events: readonly NewEvent[],
   { pairsOf = pairsFor, byHand, isDelivery = false }: IngestingOptions = {},
 ): Promise<Ingested> {
   const traced = engine.traces.begin(events, isDelivery ? "receive" : "send");
   if (traced === null) return ingest(engine, events, pairsOf, byHand);
-  try {
-    const answer = await ingest(engine, traced.events, pairsOf, byHand);
-    traced.stored(answer);
-    return answer;
-  } catch (error) {
-    traced.failed(error);
-    throw error;
-  }
+  return ingest(engine, traced.events, pairsOf, byHand).then(
+    (answer) => {
+      traced.stored(answer);
+      return answer;
+    },
+    (error) => {
+      traced.failed(error);
+      throw error;
+    },
+  );
 }
 
 async function ingest(
@@ -75,10 +77,13 @@ async function ingest(
       if (before !== undefined) await before;
       const askedMono = platform.monoMs();
       const input = { env, registration, events: withValues(events, registry.fields), pairs, leaseTo, byHand };
-      const answer = await store.ingest(input).catch((error) => {
+      let answer: Awaited<ReturnType<Store["ingest"]>>;
+      try {
+        answer = await store.ingest(input);
+      } catch (error) {
         if (leaseTo !== null) worker.names.doubt(leaseTo, error);
         throw error;
-      });
+      }
       if (answer.kind === "stale-registration") {
         await registry.refresh();
         continue;

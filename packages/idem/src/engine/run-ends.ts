@@ -44,8 +44,17 @@ export class RunEnds {
   }
 
   /** Throws RUN_WAIT_TIMED_OUT when the time is over, and RUN_UNATTENDED where nobody could ever end the run. */
-  async wait(runId: string, { signal = null, timeoutMs = null, lookAfterMs }: WaitOptions = {}): Promise<RunEnd> {
+  wait(runId: string, { signal = null, timeoutMs = null, lookAfterMs }: WaitOptions = {}): Promise<RunEnd> {
     if (timeoutMs === null) return this.waitUntil(runId, signal, lookAfterMs);
+    return this.waitFor(runId, timeoutMs, signal, lookAfterMs);
+  }
+
+  private async waitFor(
+    runId: string,
+    timeoutMs: number,
+    signal: AbortSignal | null,
+    lookAfterMs: number | undefined,
+  ): Promise<RunEnd> {
     const over = new AbortController();
     const reason = errors.RUN_WAIT_TIMED_OUT({ runId, afterMs: timeoutMs });
     const timer = this.platform.timer(timeoutMs, () => over.abort(reason));

@@ -34,7 +34,7 @@ import type { CheckEvents } from "./outgoing-events.ts";
 import type { PrepareOptions } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
 import type { RunEnd } from "./run-ends.ts";
-import { type RunJob, runPorts } from "./run-ports.ts";
+import { type RunJob, WorkerPorts } from "./run-ports.ts";
 import type { StoreTime } from "./store-time.ts";
 import { tellTakeover, tellWaiting } from "./tell-run.ts";
 import type { Telling } from "./telling.ts";
@@ -406,7 +406,7 @@ export class Worker {
     const share = this.bytes.open(memo.run.fn);
     const { tracing, env, registry } = options;
     const trace = tracing.isOn ? traceRun({ tracing, env, memo, name: registry.displayName(memo.run.fn) }) : null;
-    const ports = runPorts(job, heldBy, code, { room: share, trace }, this, options);
+    const ports = new WorkerPorts({ job, heldBy, code, trace, worker: this, options }, share);
     const { pass, result } = executeRun(code, options.env, memo, job, ports, options.telling, limits);
     let wasFull = false;
     const over = (ended: PassResult): void => {

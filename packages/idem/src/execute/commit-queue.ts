@@ -30,8 +30,11 @@ export class CommitQueue {
   ) {}
 
   add(patch: Patch, by: Committed): void {
-    this.queued.push({ patch, by });
-    if (this.under === null) this.next();
+    // Alone, as the commits of steps one after the other are.
+    if (this.under === null) {
+      this.under = [{ patch, by }];
+      this.send(patch, this.answered);
+    } else this.queued.push({ patch, by });
   }
 
   /** For what is committed by other means: resolves once nothing else is on its way, and nothing else begins until it is left. */

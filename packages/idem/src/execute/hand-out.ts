@@ -4,6 +4,7 @@ import type { Step } from "../model/step.ts";
 import { readError, StepError } from "../model/user-errors.ts";
 import type { Memo } from "./memo.ts";
 import type { Op } from "./operation.ts";
+import type { RunPorts } from "./ports.ts";
 
 export class HandOut {
   /** Operations the code has begun and that have not settled. */
@@ -13,7 +14,7 @@ export class HandOut {
 
   constructor(
     private readonly memo: Memo,
-    private readonly soon: (run: () => void) => void,
+    private readonly ports: Pick<RunPorts, "soon">,
     private readonly onEmpty: () => void,
   ) {}
 
@@ -49,7 +50,7 @@ export class HandOut {
   private plan(): void {
     if (this.isPlanned) return;
     this.isPlanned = true;
-    this.soon(() => {
+    this.ports.soon(() => {
       this.isPlanned = false;
       this.next();
     });

@@ -17,6 +17,10 @@ export interface Failures {
   readonly retryAt: number;
 }
 
+// A fresh run, as most are, begins with these: they are never added to, and whoever adds makes its own.
+const noEntries = new Map<string, never>();
+const noIds: Set<string> = new Set();
+
 export class Memo {
   /** The stamp up to which outcomes are known. */
   seen = 0;
@@ -26,38 +30,33 @@ export class Memo {
   bytes = 0;
   private readonly steps = new Map<string, Step>();
   private notes = 0;
-  private readonly failed = new Map<string, Failures>();
+  private failed: Map<string, Failures> = noEntries;
   /** What a person put in place of a step's arguments. */
   private readonly inputs: RunMemo["inputs"];
   /** When each wait ends by itself. */
-  private readonly waiting: Map<string, number | null>;
+  private waiting: Map<string, number | null> = noEntries;
   private readonly ids: RecordedIds;
   /** What earlier passes reached and the code of this one has not come past yet. */
-  private readonly unreplayed = new Set<string>();
+  private unreplayed: Set<string> = noIds;
   /** Outcomes no earlier pass can have handed to the code. */
   private readonly unseen = new Set<string>();
   /** What earlier passes of the code asked for. */
   readonly known: readonly KnownStep[];
   /** Of these: what this one has not asked for yet. */
-  readonly unasked: Map<string, KnownStep>;
+  readonly unasked: Map<string, KnownStep> = noEntries;
 
-  constructor(memo: RunMemo, ports: Pick<RunPorts, "stepId" | "isOpenElsewhere">) {
-    const isOpen = ports.isOpenElsewhere ?? (() => false);
-    this.ids = new RecordedIds(ports.stepId, {
-      isRecorded: (stepId) => this.steps.has(stepId),
-      knows: (stepId) => this.knows(stepId) || isOpen(stepId),
-      passOver: (stepId) => {
-        this.unasked.delete(stepId);
-        this.unreplayed.delete(stepId);
-      },
-    });
+  constructor(
+    memo: RunMemo,
+    private readonly ports: Pick<RunPorts, "stepId" | "isOpenElsewhere">,
+  ) {
+    this.ids = new RecordedIds(this);
     const { steps, attempts, waits, inputs } = memo;
     this.inputs = inputs;
     this.known = knownSteps(memo);
+    if (steps.length === 0 && attempts.length === 0 && waits.length === 0) return;
     this.unasked = new Map(this.known.map((step) => [step.stepId, step]));
     this.waiting = new Map(waits.map((wait) => [wait.stepId, wait.timeoutAt]));
-    // A fresh run, as most are.
-    if (steps.length === 0 && attempts.length === 0 && waits.length === 0) return;
+    this.unreplayed = new Set();
     for (const step of steps) this.keep(step);
     this.seen = this.lastStamp;
     for (const { stepId, name, error, retryAt } of attempts) {
@@ -99,6 +98,25 @@ export class Memo {
   /** Whether any pass has come to this step before. */
   knows(stepId: string): boolean {
     return this.steps.has(stepId) || this.waiting.has(stepId) || this.failed.has(stepId);
+  }
+
+  stepId(name: string, repeat: number): string {
+    return this.ports.stepId(name, repeat);
+  }
+
+  isRecorded(stepId: string): boolean {
+    return this.steps.has(stepId);
+  }
+
+  /** The same, or it is begun elsewhere. */
+  isBegun(stepId: string): boolean {
+    return this.knows(stepId) || this.ports.isOpenElsewhere?.(stepId) === true;
+  }
+
+  /** Another id's record stands for this step. */
+  passOver(stepId: string): void {
+    this.unasked.delete(stepId);
+    this.unreplayed.delete(stepId);
   }
 
   isToldDiverged(stepId: string): boolean {
@@ -170,6 +188,7 @@ export class Memo {
   }
 
   beginWait(stepId: string, timeoutAt: number | null): void {
+    if (this.waiting === noEntries) this.waiting = new Map();
     this.waiting.set(stepId, timeoutAt);
   }
 
@@ -179,6 +198,7 @@ export class Memo {
 
   fail(stepId: string, name: string, retryAt: number, isUnreached: boolean): void {
     const before = this.failed.get(stepId);
+    if (this.failed === noEntries) this.failed = new Map();
     this.failed.set(stepId, {
       name,
       count: (before?.count ?? 0) + 1,

@@ -5,7 +5,7 @@ import type { Outcome, Step } from "../model/step.ts";
 import type { AdvanceAnswer, NewStep } from "../store/advance.ts";
 import { CommitQueue, type Committed } from "./commit-queue.ts";
 import type { PassState } from "./pass-state.ts";
-import type { Patch, RunPorts } from "./ports.ts";
+import type { AnswerTo, Patch, RunPorts } from "./ports.ts";
 
 export type Advanced = Extract<AdvanceAnswer, { kind: "advanced" }>;
 
@@ -71,16 +71,21 @@ export class PassCommits {
 
   /** One patch, past those that wait their turn. Null when the pass is over. */
   send(patch: Patch): Promise<Advanced | null> {
-    return this.advance(patch).then(
-      (answer) => this.judge(answer),
-      (error) => this.broken(error),
-    );
+    return new Promise((resolve) => {
+      this.advance(patch, {
+        answered: (answer) => resolve(this.judge(answer)),
+        failed: (error) => {
+          this.broken(error);
+          resolve(null);
+        },
+      });
+    });
   }
 
-  private advance(patch: Patch): Promise<AdvanceAnswer> {
+  private advance(patch: Patch, to: AnswerTo): void {
     const { lines, memo } = this.state;
     if (patch.lines !== undefined) lines.join(patch.lines);
-    return this.ports.advance(patch, memo.seen, lines.take());
+    this.ports.advance(patch, memo.seen, lines.take(), to);
   }
 
   private judge(answer: AdvanceAnswer): Advanced | null {
@@ -91,14 +96,13 @@ export class PassCommits {
     return null;
   }
 
-  private broken(error: unknown): null {
+  private broken(error: unknown): void {
     this.state.close({ kind: "broken", error });
-    return null;
   }
 
   private commitTogether(patch: Patch, answered: () => void): void {
-    this.advance(patch).then(
-      (answer) => {
+    this.advance(patch, {
+      answered: (answer) => {
         const advanced = this.judge(answer);
         if (advanced === null) {
           answered();
@@ -108,11 +112,11 @@ export class PassCommits {
         if (after === undefined) this.takeIn(patch, advanced, answered);
         else void after.then(() => this.takeIn(patch, advanced, answered));
       },
-      (error) => {
+      failed: (error) => {
         this.broken(error);
         answered();
       },
-    );
+    });
   }
 
   private takeIn(patch: Patch, { outcomes, stamps, news, seen }: Advanced, answered: () => void): void {

@@ -39,7 +39,7 @@ export class PassState {
     onHandedOut: () => void,
   ) {
     this.memo = new Memo(memo, ports);
-    this.handOut = new HandOut(this.memo, ports.soon, onHandedOut);
+    this.handOut = new HandOut(this.memo, ports, onHandedOut);
     this.closed = new Promise((resolve) => {
       this.tellClosed = resolve;
     });
@@ -81,7 +81,7 @@ export class PassState {
     this.handOut.stop();
     if (this.running > 0) this.abort?.abort(new Error(result.kind === "lost" ? result.why : "the run is over"));
     for (const run of this.whenClosed) run();
-    for (const resolve of this.whenIdle.splice(0)) resolve();
+    this.tellIdle();
     this.tellClosed(result);
   }
 
@@ -100,7 +100,11 @@ export class PassState {
 
   leave(): void {
     this.running--;
-    if (this.running > 0) return;
+    if (this.running === 0) this.tellIdle();
+  }
+
+  private tellIdle(): void {
+    if (this.whenIdle.length === 0) return;
     for (const resolve of this.whenIdle.splice(0)) resolve();
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { AdvanceAnswer } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
 import { Pass } from "./pass.ts";
 import type { Patch, RunPorts } from "./ports.ts";
@@ -27,10 +28,10 @@ function failedOnce({
     timer: () => ({ cancel() {} }),
     point: () => undefined,
     isHeld,
-    advance: async (patch: Patch) => {
+    advance: (patch, _seen, _log, to) => {
       patches.push(patch);
       const outcomes = (patch.steps ?? []).map(({ outcome }) => outcome);
-      return {
+      const answer: AdvanceAnswer = {
         kind: "advanced",
         now,
         outcomes,
@@ -40,9 +41,11 @@ function failedOnce({
         stamps: null,
         leased: false,
         woken: [],
+        freed: false,
       };
+      queueMicrotask(() => to.answered(answer));
     },
-  } as unknown as RunPorts;
+  } satisfies Partial<RunPorts> as unknown as RunPorts;
   const failure = { stepId: "s", name: "s", attempt: 1, error: "{}", startedAt: 0, endedAt: 0, retryAt, stamp: 1 };
   const memo = {
     run: { id: "r" },

@@ -39,6 +39,9 @@ import { Suspension } from "./suspension.ts";
 // Long enough for another run to bring a step to its end; nobody waits for a run that gave way to more than one.
 const giveWayMs = 100;
 
+// Never pushed to: where there is none, the first makes a list.
+const noOps: Op[] = [];
+
 export class Pass {
   readonly runId: string;
   readonly state: PassState;
@@ -48,8 +51,8 @@ export class Pass {
   private readonly suspension: Suspension;
   private readonly unheard = new Unheard();
   private readonly watch: ReplayWatch | null;
-  private found: Op[] = [];
-  private readonly handlerLines = new HandlerLines();
+  private found: Op[] = noOps;
+  private handlerLines: HandlerLines | null = null;
   private startPlanned = false;
   private ending = false;
   private draining = false;
@@ -89,21 +92,23 @@ export class Pass {
     this.runId = memo.run.id;
     this.state = new PassState(memo, ports, () => this.suspension.plan());
     const { isWatched, policy, hasTimes } = options.divergence;
-    this.watch = !isWatched
-      ? null
-      : new ReplayWatch({
-          memo: this.memo,
-          ports,
-          policy,
-          hasTimes,
-          pending: () => this.state.handOut.pending,
-          isOver: () => !this.mayStart,
-          go: () => {
-            this.planStart();
-            this.suspension.plan();
-          },
-          diverged: (found) => void this.diverged(found),
-        });
+    // Of a fresh run, as most are, there is nothing that its code could fail to ask for again.
+    this.watch =
+      !isWatched || this.memo.unasked.size === 0
+        ? null
+        : new ReplayWatch({
+            memo: this.memo,
+            ports,
+            policy,
+            hasTimes,
+            pending: () => this.state.handOut.pending,
+            isOver: () => !this.mayStart,
+            go: () => {
+              this.planStart();
+              this.suspension.plan();
+            },
+            diverged: (found) => void this.diverged(found),
+          });
     this.state.onClosed(() => this.watch?.stop());
     this.commits = new PassCommits(ports, this.state, () => this.suspension.planIfBlocked());
     this.suspension = new Suspension(ports, this.state, this.commits, {
@@ -154,6 +159,7 @@ export class Pass {
     }
     if (this.ports.keepsLogs === true) {
       // Counted also while it is repeated: a line is known by how often it was said.
+      this.handlerLines ??= new HandlerLines();
       const line = this.handlerLines.line(this.state.said(level, args, attempt));
       if (!this.isReplaying) this.state.lines.add(line);
     }
@@ -213,7 +219,8 @@ export class Pass {
         this.suspension.plan();
       } else {
         this.memo.found(stepId);
-        this.found.push(op);
+        if (this.found.length === 0) this.found = [op];
+        else this.found.push(op);
         this.planStart();
       }
     } catch (error) {
@@ -387,7 +394,7 @@ export class Pass {
     if (doubtful !== undefined) this.stopForConflict(inDoubt(doubtful.step));
     if (!this.mayStart) return;
     const found = this.found;
-    this.found = [];
+    this.found = noOps;
     // Waits first: a sibling that sends the event must find them.
     for (const op of found) {
       if (op.work.kind !== "wait" || !this.admit(op)) continue;

@@ -46,6 +46,12 @@ export interface Patch {
   readonly next: AdvanceInput["next"];
 }
 
+/** Whoever waits for what the store says to a patch. Called back instead of a promise: this is on the path of every step. */
+export interface AnswerTo {
+  answered(answer: AdvanceAnswer): void;
+  failed(error: unknown): void;
+}
+
 /** `counted`: which of its author's attempts it was; `attempt` also counts those that never got to the code. */
 export interface FailedAttempt extends NewFailedAttempt {
   readonly counted: number;
@@ -171,7 +177,7 @@ export interface RunPorts {
   fetch(request: HttpRequest): Promise<HttpResponse>;
   /** Whether the lease has surely not ended. Without it no attempt may begin: somebody else may have the run. */
   isHeld(): boolean;
-  advance(patch: Patch, seen: number, log: NewLog | null): Promise<AdvanceAnswer>;
+  advance(patch: Patch, seen: number, log: NewLog | null, to: AnswerTo): void;
   /**
    * Runs the body in a transaction of the engine's database and records the step it answers with in the same commit; absent where
    * there is none.

@@ -16,8 +16,10 @@ export type NextIds = RecordedAs | { readonly conflict: IdemError };
 
 /** What a run already has, by step id. */
 interface Known {
+  /** For the n-th call with this name. */
+  stepId(name: string, repeat: number): string;
   isRecorded(stepId: string): boolean;
-  knows(stepId: string): boolean;
+  isBegun(stepId: string): boolean;
   /** Another id's record stands for this step. */
   passOver(stepId: string): void;
 }
@@ -29,10 +31,7 @@ export class RecordedIds {
   /** Former ids by the steps that had them, and those steps: in most functions there are none. */
   private renamed: { readonly by: Map<string, string>; readonly was: Map<string, string> } | null = null;
 
-  constructor(
-    private readonly stepIdOf: (name: string, repeat: number) => string,
-    private readonly known: Known,
-  ) {}
+  constructor(private readonly known: Known) {}
 
   next({ step, was }: AskedStep): NextIds {
     if (was !== null) return this.nextRenamed(step, was);
@@ -46,7 +45,7 @@ export class RecordedIds {
   /** A renamed step without a record, where the run has one under the id it has now, which no other step was called before. */
   isInDoubt(op: RecordedAs & { readonly stepId: string }): boolean {
     const { own } = op;
-    return own !== undefined && this.known.knows(own) && !this.taken.has(own) && !this.known.knows(op.stepId);
+    return own !== undefined && this.known.isBegun(own) && !this.taken.has(own) && !this.known.isBegun(op.stepId);
   }
 
   private nextRenamed(step: string, was: readonly [string, ...string[]]): NextIds {
@@ -67,19 +66,19 @@ export class RecordedIds {
     const places = was.map((id) => this.place(id));
     const place =
       places.find(({ stepId }) => known.isRecorded(stepId)) ??
-      places.find(({ stepId }) => known.knows(stepId)) ??
+      places.find(({ stepId }) => known.isBegun(stepId)) ??
       places[0]!;
     for (const each of places) {
       this.take(each);
       if (each !== place) known.passOver(each.stepId);
     }
-    return was.includes(step) ? place : { ...place, own: this.stepIdOf(step, places[0]!.repeat) };
+    return was.includes(step) ? place : { ...place, own: this.known.stepId(step, places[0]!.repeat) };
   }
 
   private place(name: string): OpIds {
     let repeat = this.repeats.get(name) ?? 0;
-    let stepId = this.stepIdOf(name, repeat);
-    while (this.taken.has(stepId)) stepId = this.stepIdOf(name, ++repeat);
+    let stepId = this.known.stepId(name, repeat);
+    while (this.taken.has(stepId)) stepId = this.known.stepId(name, ++repeat);
     return { stepId, name, repeat };
   }
 

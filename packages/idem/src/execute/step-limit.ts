@@ -35,12 +35,7 @@ export function noLimit(pass: LimitedPass): StepLimit {
   return { signal: () => pass.signal, within: (body) => body() };
 }
 
-export function stepLimit(
-  step: string,
-  limitMs: number,
-  pass: LimitedPass,
-  { timer }: Pick<RunPorts, "timer">,
-): StepLimit {
+export function stepLimit(step: string, limitMs: number, pass: LimitedPass, ports: Pick<RunPorts, "timer">): StepLimit {
   const own = new AbortController();
   let both: AbortSignal | null = null;
   return {
@@ -51,10 +46,10 @@ export function stepLimit(
     within: (body, leave = "after-grace") =>
       new Promise((resolve, reject) => {
         let late: Error | null = null;
-        let running = timer(limitMs, () => {
+        let running = ports.timer(limitMs, () => {
           late = errors.STEP_TIMED_OUT({ step, afterMs: limitMs });
           own.abort(late);
-          if (leave === "after-grace") running = timer(graceMs, () => reject(late));
+          if (leave === "after-grace") running = ports.timer(graceMs, () => reject(late));
         });
         const over = (settle: () => void) => {
           running.cancel();

@@ -145,7 +145,8 @@ test("arguments are handed to the callback, the context after them", async () =>
 test("a copy of the context has the key and the signal too", async () => {
   const run = await oneRun(async ({ step }) =>
     step.run("charge", (context) => {
-      const { key, signal, attempt } = { ...context, amount: 5 };
+      const copy = { ...context };
+      const { key, signal, attempt } = copy;
       return { isKey: key === context.key && key.startsWith("idem_"), aborted: signal.aborted, attempt };
     }),
   );

@@ -244,7 +244,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     });
     const engine = () => this.embedded.engine();
     this.reads = checkedReads({
-      runs: runsApi(engine),
+      runs: runsApi(() => this.embedded.ready ?? this.embedded.engine()),
       events: eventsApi(engine),
       functions: functionsApi(engine),
       effects: effectsApi(engine),

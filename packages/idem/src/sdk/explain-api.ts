@@ -105,7 +105,7 @@ async function story(engine: Engine, id: string): Promise<EventStory | RunStory>
       run: publicRun(run, nameOf),
       event: event === null ? null : publicEvent(event),
       events: events.map(publicEvent),
-      spared: spared.map((decision) => publicDecision(decision, nameOf)),
+      spared: spared.map((decision) => publicDecision(decision, decision.differs, nameOf)),
     };
   }
   const found = await findEvent(engine, id);
@@ -118,7 +118,7 @@ async function story(engine: Engine, id: string): Promise<EventStory | RunStory>
     event: publicEvent(event),
     first: first === null ? null : publicEvent(first),
     duplicates: duplicates.map(publicEvent),
-    decisions: decisions.map((decision) => publicDecision(decision, nameOf)),
+    decisions: decisions.map((decision) => publicDecision(decision, decision.differs, nameOf)),
     pending: pending.map(({ fn, buffer }) => ({ function: nameOf(fn), buffer })),
   };
 }
@@ -133,7 +133,7 @@ async function keyStory(engine: Engine, name: string, key: unknown): Promise<Key
     ...(await toldOf(engine, { as: "key", id: text, function: fn })),
     function: nameOf(fn),
     holder: explained.holder === null ? null : publicRun(explained.holder, nameOf),
-    spared: explained.spared.map((decision) => publicDecision(decision, nameOf)),
+    spared: explained.spared.map((decision) => publicDecision(decision, decision.differs, nameOf)),
     earlier: explained.earlier.map((run) => publicRun(run, nameOf)),
   };
 }

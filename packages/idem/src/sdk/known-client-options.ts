@@ -71,6 +71,10 @@ export function checkedReads(reads: StoreReads): StoreReads {
   const { runs, events, functions, effects } = reads;
   const verdict = (call: string, options: unknown) =>
     refuseUnknown<VerdictOptions>(`events.${call}`, options, { function: true, ...byHand });
+  const waitWith: RunsApi["wait"] = async (id, options) => {
+    refuseUnknown<OptionsOf<RunsApi["wait"]>>("runs.wait", options, { signal: true, timeout: true });
+    return runs.wait(id, options);
+  };
   return {
     ...reads,
     runs: {
@@ -80,10 +84,7 @@ export function checkedReads(reads: StoreReads): StoreReads {
         refuseUnknown<RunsFilter>("runs.list", filter, known);
         return runs.list(filter);
       },
-      wait: async (id, options) => {
-        refuseUnknown<OptionsOf<RunsApi["wait"]>>("runs.wait", options, { signal: true, timeout: true });
-        return runs.wait(id, options);
-      },
+      wait: (id, options) => (options === undefined ? runs.wait(id) : waitWith(id, options)),
       cancel: async (id, options) => {
         refuseUnknown<OptionsOf<RunsApi["cancel"]>>("runs.cancel", options, byHand);
         return runs.cancel(id, options);

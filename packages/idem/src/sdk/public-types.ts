@@ -82,6 +82,18 @@ export const publicEvent = (event: Event): PublicEvent => ({
 });
 
 export const publicDecision = (
-  { fn, ...decision }: Decision & { readonly differs: readonly string[] },
+  { eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt }: Decision,
+  differs: readonly string[],
   nameOf: (fn: string) => string,
-): PublicDecision => ({ ...decision, function: nameOf(fn) });
+): PublicDecision => ({
+  eventId,
+  function: nameOf(fn),
+  kind,
+  reason,
+  runId,
+  key,
+  windowEndsAt,
+  firstEventId,
+  decidedAt,
+  differs,
+});

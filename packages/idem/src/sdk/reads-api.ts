@@ -125,7 +125,7 @@ export interface VerdictOptions {
   readonly actor?: string;
 }
 
-export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
+export function runsApi(engineOf: () => Engine | Promise<Engine>): RunsApi {
   return {
     async get(id) {
       const engine = await engineOf();
@@ -149,7 +149,8 @@ export function runsApi(engineOf: () => Promise<Engine>): RunsApi {
     },
     async wait(id, options) {
       const timeoutMs = waitTimeout(options);
-      const engine = await engineOf();
+      const opened = engineOf();
+      const engine = "then" in opened ? await opened : opened;
       const { state, result } = await engine.ends.wait(id, { signal: options?.signal, timeoutMs });
       return {
         state,
@@ -191,7 +192,7 @@ export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
       const { decisions } = await explainEvent(engine.store.reads, engine.env, event);
       return {
         ...publicEvent(event),
-        decisions: decisions.map((decision) => publicDecision(decision, nameIn(engine))),
+        decisions: decisions.map((decision) => publicDecision(decision, decision.differs, nameIn(engine))),
       };
     },
     async list(filter = {}) {
@@ -206,7 +207,8 @@ export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
   async function decide(verdict: Verdict, id: string, options: VerdictOptions = {}): Promise<PublicDecision> {
     const engine = await engineOf();
     const nameOf = nameIn(engine);
-    return publicDecision(await decideEvent(engine, id, verdict, { ...options, nameOf }), nameOf);
+    const decision = await decideEvent(engine, id, verdict, { ...options, nameOf });
+    return publicDecision(decision, decision.differs, nameOf);
   }
 }
 

@@ -1,7 +1,8 @@
 // What a sender is told: the stored events, and what was decided for every function they reach.
 import type { Accepted } from "../engine/engine.ts";
+import type { Decision } from "../model/decision.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
-import type { PublicDecision } from "./public-types.ts";
+import { type PublicDecision, publicDecision } from "./public-types.ts";
 
 export interface SendResult {
   /** The stored events, in the order given. */
@@ -19,16 +20,19 @@ export interface QueuedResult {
 
 /** Functions by their full names, unless told how the sender's people call them. */
 export function sendResultOf(accepted: Accepted, nameOf: (fn: string) => string = (fn) => fn): SendResult {
-  const firsts = new Map(accepted.firsts.map(({ eventId, data }) => [eventId, data]));
-  const given = new Map(accepted.given.map(({ id, data }) => [id, data]));
-  const decisions = accepted.decisions.map(({ fn, ...decision }) => {
-    const first = decision.firstEventId === null ? undefined : firsts.get(decision.firstEventId);
-    const differs =
-      first === undefined
-        ? []
-        : differingPaths({ data: fromJson(first) }, { data: fromJson(given.get(decision.eventId)!) });
-    return { ...decision, function: nameOf(fn), differs };
-  });
+  const differsOf = accepted.firsts.length === 0 ? () => [] : differing(accepted);
+  const decisions = accepted.decisions.map((decision) => publicDecision(decision, differsOf(decision), nameOf));
   const ids = accepted.events.map(({ id }) => id);
   return decisions.length === 0 ? { ids, decisions, unmatched: true } : { ids, decisions };
+}
+
+/** At which paths an event differs from the first one that answers for it. */
+function differing(accepted: Accepted): (decision: Decision) => string[] {
+  const firsts = new Map(accepted.firsts.map(({ eventId, data }) => [eventId, data]));
+  const given = new Map(accepted.given.map(({ id, data }) => [id, data]));
+  return ({ eventId, firstEventId }) => {
+    const first = firstEventId === null ? undefined : firsts.get(firstEventId);
+    if (first === undefined) return [];
+    return differingPaths({ data: fromJson(first) }, { data: fromJson(given.get(eventId)!) });
+  };
 }

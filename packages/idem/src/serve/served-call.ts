@@ -166,7 +166,12 @@ class ServedCall {
       isOpenElsewhere: (stepId) => this.open.has(stepId),
       reached: () => ports.now(),
       isHeld: () => true,
-      advance: (patch) => this.advance(patch),
+      advance: (patch, _seen, _log, to) => {
+        void this.advance(patch).then(
+          (answer) => to.answered(answer),
+          (error) => to.failed(error),
+        );
+      },
       looksForOne: call.target !== null,
       beginsHere: (step, beside) => this.beginsHere(step, beside),
     };

@@ -6,7 +6,7 @@ import { callInProcess } from "../../execute/call-in-process.ts";
 import type { FunctionCode } from "../../execute/function-code.ts";
 import type { Work } from "../../execute/operation.ts";
 import { Pass } from "../../execute/pass.ts";
-import type { EffectStore, Patch, RunPorts } from "../../execute/ports.ts";
+import type { EffectStore, RunPorts } from "../../execute/ports.ts";
 import type { RecordedAs } from "../../execute/recorded-ids.ts";
 import { SiblingPlans } from "../../execute/sibling-plans.ts";
 import { payloadOf } from "../../model/event.ts";
@@ -274,10 +274,10 @@ function portsOf(
     fetch: never,
     isHeld: () => true,
     // The run is given back once its code has come as far as it can; a branch that was late goes on.
-    advance: ({ next }: Patch) => {
-      if (next.kind !== "suspend") return Promise.resolve({ ...untold, leased: next.kind === "continue" });
+    advance: ({ next }, _seen, _log, to) => {
       const before = askedCount();
-      return new Promise((resolve) => suspend(() => resolve({ ...untold, leased: askedCount() > before })));
+      if (next.kind === "suspend") suspend(() => to.answered({ ...untold, leased: askedCount() > before }));
+      else queueMicrotask(() => to.answered({ ...untold, leased: next.kind === "continue" }));
     },
     transact: never,
     effects: noEffects,

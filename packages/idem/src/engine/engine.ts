@@ -195,7 +195,7 @@ export class Engine {
             time: this.time,
             env,
             keepMs: retentionMs,
-            isBusy: () => this.worker.isBusy,
+            name: store.shared === null || options.stays === false ? null : this.ids.next(),
             report: (what, error) => this.worker.report(what, error),
           });
     const { registry, time, worker, turns } = this;
@@ -404,9 +404,9 @@ export class Engine {
     this.crons.poke();
   }
 
-  /** One bounded part of what retention deletes. */
-  async prune(): Promise<void> {
-    await this.retention?.turn();
+  /** What retention deletes, batch after batch until nothing old is left or time is over; one at least. */
+  async prune(isOver: () => boolean): Promise<void> {
+    await this.retention?.deleteAll(isOver);
   }
 
   /** The store stays open: whoever opened it closes it. */

@@ -24,13 +24,24 @@ export const limits = {
   leaseTermOwnedMs: 10 * 60 * 1_000,
   sweepMs: 5_000,
   sweepRowsMax: 500,
-  // What is deleted in one commit holds up others for a few milliseconds, and so no more often than this.
-  retentionRowsMax: 500,
-  retentionPaceMs: 1_000,
-  // Once nothing old is left, more gets old slowly.
+  // A batch of history holds up the commits of a file for about this long; a database shared by nodes it holds up for nothing.
+  retentionBatchMs: 4,
+  retentionSharedBatchMs: 50,
+  retentionRowsFirst: 1_000,
+  retentionRowsMin: 50,
+  retentionRowsMax: 20_000,
+  // Of the time, while it keeps up; more only as long as history gets old faster than it goes, or the disk would fill in the busiest of times.
+  retentionShare: 0.05,
+  retentionShareMax: 0.5,
+  retentionHurryMs: 10_000,
+  retentionPaceMs: 10,
+  // Once nothing old is left: where much went, much gets old.
+  retentionBreathMs: 1_000,
   retentionPauseMs: 5 * 60 * 1_000,
-  // While every place is taken it waits; for ever, and the disk would fill in the busiest of times.
-  retentionPutOffMax: 60,
+  // Which node deletes: one that says nothing for longer than two pauses is gone.
+  retentionTurnMs: 4 * 5 * 60 * 1_000,
+  // Ids follow time closely, not exactly: what came late, behind where nothing was left, is found once a day.
+  retentionFullMs: 24 * 60 * 60 * 1_000,
   retentionMsMin: 60 * 60 * 1_000,
   // A year: whoever asks who released a key does so at the yearly audit, when the run is long gone. Entries are small and made by hand.
   auditKeptMsMin: 365 * 24 * 60 * 60 * 1_000,

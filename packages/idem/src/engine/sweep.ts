@@ -31,7 +31,7 @@ export async function sweep(
   try {
     await engine.start();
     dueAt = await work(engine, platform, leftMs);
-    if (dueAt !== undefined) await engine.prune();
+    if (dueAt !== undefined) await engine.prune(() => leftMs() <= 0);
   } finally {
     await engine.stop(graceMs);
   }

@@ -218,11 +218,6 @@ export class Worker {
     return this.options.runsInFlight - (this.active.size - this.guests.size) - this.reserved;
   }
 
-  /** No place is free: due work may wait for one, and what can wait should not come between. */
-  get isBusy(): boolean {
-    return this.free <= 0;
-  }
-
   /** A run whose code is at work of its own accord, and not because we called it, takes no slot while that lasts. */
   guest(runId: string, isGuest: boolean): void {
     if (isGuest && this.active.has(runId)) this.guests.add(runId);

@@ -18,7 +18,7 @@ test("a server's retention holds in every environment it has", async () => {
   }
   await platform.advance(31 * dayMs, settle);
   const { events } = await (await world.engine("staging")).accept([{ name: "order/paid" }], dayMs, []);
-  await platform.advance(2 * limits.retentionPaceMs, settle);
+  await platform.advance(limits.retentionPauseMs, settle);
   expect(await store.reads.events("default", { limit: 10 })).toEqual([]);
   expect((await store.reads.events("staging", { limit: 10 })).map(({ id }) => id)).toEqual([events[0]!.id]);
 });

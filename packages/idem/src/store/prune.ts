@@ -10,6 +10,14 @@ export interface PruneInput {
   readonly max: number;
   /** What people did before this instant goes as well; absent, the audit stays whole. */
   readonly auditBefore?: number;
+  /** Of those who name themselves one at a time prunes the environment; absent for a person, who waits for nobody's turn. */
+  readonly turn?: PruneTurn;
+}
+
+export interface PruneTurn {
+  readonly by: string;
+  /** How long it lasts after a call: half of it at least. Whoever goes on keeps it, and who is gone loses it. */
+  readonly ms: number;
 }
 
 export interface PruneCounts {
@@ -48,10 +56,23 @@ export const pruneEntry = (env: string, before: number) => ({
   reason: "",
 });
 
+export const rowsOf = (counts: PruneCounts): number => Object.values(counts).reduce((all, count) => all + count, 0);
+
 export interface PruneAnswer {
   readonly deleted: PruneCounts;
   /** Old enough, but still needed: an open run, an open window, a decision that waits for a person. */
   readonly kept: number;
   /** Where to continue; null when nothing older is left. */
   readonly after: string | null;
+  /** From where this call began up to this id no event is left: whoever comes again may begin here. */
+  readonly clearTo: string;
+  /** When the last old event that was looked at was received; null where there was none. */
+  readonly reachedAt: number | null;
+  /** It is somebody else's turn until then, unless he goes on, and nothing was done. */
+  readonly othersUntil: number | null;
+  /** How long others had to wait for it; absent where nobody has to. */
+  readonly tookMs?: number;
 }
+
+/** A page of events whose families are looked at in one commit: about as many as have so many rows. */
+export const pageSizeOf = (max: number): number => Math.min(2_000, Math.max(200, Math.ceil(max / 7)));

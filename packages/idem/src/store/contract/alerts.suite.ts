@@ -58,9 +58,9 @@ export function alertsSuite(open: OpenStore): void {
       const prune = (over: object = {}) => store.prune({ env, before, after: "", max: 4, ...over });
       expect(await prune({ before: 0 })).toMatchObject({ deleted: { alerts: 0, pairs: 0 }, after: null });
       const first = await prune();
-      expect(first).toEqual({ deleted: { ...prunedNothing, pairs: 4 }, kept: 0, after: "" });
-      expect(await prune()).toEqual({ deleted: { ...prunedNothing, alerts: 1, pairs: 1 }, kept: 0, after: "" });
-      expect(await prune()).toEqual({ deleted: prunedNothing, kept: 0, after: null });
+      expect(first).toMatchObject({ deleted: { ...prunedNothing, pairs: 4 }, kept: 0, after: "" });
+      expect(await prune()).toMatchObject({ deleted: { ...prunedNothing, alerts: 1, pairs: 1 }, kept: 0, after: "" });
+      expect(await prune()).toMatchObject({ deleted: prunedNothing, kept: 0, after: null });
       expect(await store.reads.alert(env, "a1")).toBeNull();
       expect(await store.reads.alertPairs(env, "a1", { limit: 10 })).toEqual([]);
       const left = await store.reads.alerts(env, { limit: 10 });

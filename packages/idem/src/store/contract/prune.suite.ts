@@ -1,7 +1,7 @@
 // Pruning deletes history and nothing that may still be asked for.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
-import { prunedNothing } from "../prune.ts";
+import { type PruneInput, prunedNothing } from "../prune.ts";
 import {
   decidedPair,
   end,
@@ -18,7 +18,7 @@ import {
   type World,
 } from "./world.ts";
 
-const prune = (world: World, over: { before?: number; after?: string; max?: number } = {}) =>
+const prune = (world: World, over: Partial<PruneInput> = {}) =>
   world.store.prune({ env, before: world.clock.wallMs(), after: "", max: 500, ...over });
 
 async function endedRun(world: World, runId: string, over: Parameters<World["startLeased"]>[1] = {}): Promise<void> {
@@ -41,7 +41,7 @@ export function pruneSuite(open: OpenStore): void {
       await endedRun(world, "r1");
       world.clock.advance(10 * dayMs);
       await endedRun(world, "r2");
-      expect(await prune(world, { before: world.clock.wallMs() - dayMs })).toEqual({
+      expect(await prune(world, { before: world.clock.wallMs() - dayMs })).toMatchObject({
         deleted: { ...prunedNothing, events: 1, runs: 1, steps: 2, attempts: 1, decisions: 1 },
         kept: 0,
         after: null,
@@ -128,6 +128,85 @@ export function pruneSuite(open: OpenStore): void {
       expect(calls).toBeGreaterThan(3);
       expect(await eventIds(world)).toEqual([]);
       expect(await runIds(world)).toEqual([]);
+    });
+
+    test("a family larger than a commit loses its steps over several, and everything else with the last", async () => {
+      const world = await openWorld(open);
+      await world.startLeased("r1");
+      await world.advance("r1", {
+        steps: Array.from({ length: 9 }, (_, n) => newStep(`s${n}`)),
+        attempts: [newAttempt("a", 1), newAttempt("a", 2), newAttempt("b", 1)],
+        next: end("completed"),
+      });
+      world.clock.advance(dayMs);
+      const taken: number[] = [];
+      for (let after: string | null = ""; after !== null; ) {
+        const answer = await prune(world, { after, max: 5 });
+        taken.push(answer.deleted.steps + answer.deleted.attempts);
+        if (answer.deleted.runs === 0) expect(await eventIds(world)).toEqual(["event of r1"]);
+        after = answer.after;
+      }
+      expect(taken.reduce((all, each) => all + each)).toBe(12);
+      expect(await eventIds(world)).toEqual([]);
+    });
+
+    test("a page in which some are needed loses all the others at once, and nothing of those", async () => {
+      const world = await openWorld(open);
+      const ids = Array.from({ length: 12 }, (_, n) => `r${10 + n}`);
+      for (const [n, id] of ids.entries()) {
+        if (n % 4 === 0) await world.startWaiting(id, [timeWait("s", world.clock.wallMs() + 300 * dayMs)]);
+        else if (n % 4 === 1) await endedRun(world, id, { key: JSON.stringify(id), windowMs: 90 * dayMs });
+        else await endedRun(world, id);
+      }
+      world.clock.advance(10 * dayMs);
+      expect(await prune(world, { max: 1_000 })).toMatchObject({
+        deleted: { events: 6, runs: 6, steps: 12, attempts: 6, decisions: 6 },
+        kept: 6,
+        after: null,
+      });
+      expect(await runIds(world)).toEqual(ids.filter((_, n) => n % 4 < 2));
+      for (const id of ids.filter((_, n) => n % 4 === 1)) expect((await world.memo(id)).steps).toHaveLength(2);
+    });
+
+    test("it tells up to where nothing is left, and how far it has come: before what stays, old or young", async () => {
+      const world = await openWorld(open);
+      await endedRun(world, "r1");
+      await endedRun(world, "r2");
+      await world.startWaiting("r3", [timeWait("s", world.clock.wallMs() + 300 * dayMs)]);
+      const receivedAt = world.clock.wallMs();
+      await endedRun(world, "r4");
+      world.clock.advance(10 * dayMs);
+      await endedRun(world, "r5");
+      const before = world.clock.wallMs() - dayMs;
+      expect(await prune(world, { before, max: 6 })).toMatchObject({ after: "event of r1", clearTo: "event of r1" });
+      const answer = await prune(world, { before, after: "event of r1" });
+      expect(answer).toMatchObject({ after: null, kept: 1, clearTo: "event of r2", reachedAt: receivedAt });
+      expect(await prune(world, { before, after: answer.clearTo })).toMatchObject({ kept: 1, clearTo: "event of r2" });
+      expect(await prune(world, { before, after: "event of r3" })).toMatchObject({ kept: 0, clearTo: "event of r3" });
+    });
+
+    test("of those who name themselves one at a time prunes; who is gone loses the turn, and a person needs none", async () => {
+      const world = await openWorld(open);
+      for (const id of ["r1", "r2", "r3"]) await endedRun(world, id);
+      world.clock.advance(dayMs);
+      const as = (by: string, over: Partial<PruneInput> = {}) =>
+        prune(world, { max: 6, turn: { by, ms: 60_000 }, ...over });
+      const first = await as("a");
+      expect(first).toMatchObject({ othersUntil: null, after: "event of r1" });
+      const refused = await as("b");
+      expect(refused).toMatchObject({ deleted: prunedNothing, after: "", kept: 0 });
+      expect(refused.othersUntil! - world.clock.wallMs()).toBeGreaterThanOrEqual(30_000);
+      world.clock.advance(40_000);
+      expect(await as("a", { after: first.after!, max: 1 })).toMatchObject({ othersUntil: null });
+      world.clock.advance(29_000);
+      expect((await as("b")).othersUntil).not.toBeNull();
+      // The one that had it died half-way: the next begins where it left off.
+      world.clock.advance(60_000);
+      expect(await as("b", { max: 500 })).toMatchObject({ othersUntil: null, deleted: { runs: 2 }, after: null });
+      expect((await as("a")).othersUntil).not.toBeNull();
+      await endedRun(world, "r4");
+      world.clock.advance(1);
+      expect(await prune(world)).toMatchObject({ deleted: { runs: 1 }, othersUntil: null });
     });
 
     everyWrite(

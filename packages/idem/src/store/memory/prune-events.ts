@@ -6,10 +6,19 @@ import type { Alert } from "../alerts.ts";
 import { type PruneAnswer, type PruneCounts, type PruneInput, prunedNothing } from "../prune.ts";
 import type { EventRow, Moment, RunRow, Tables } from "./tables.ts";
 
-export function pruneEvents(tables: Tables, at: Moment, { before, after, max, auditBefore }: PruneInput): PruneAnswer {
+export function pruneEvents(tables: Tables, at: Moment, input: PruneInput): PruneAnswer {
+  const { before, after, max, auditBefore, turn } = input;
+  const nothing = { deleted: prunedNothing, kept: 0, after, clearTo: after, reachedAt: null, othersUntil: null };
+  if (turn !== undefined) {
+    const held = tables.pruneTurn.get("");
+    if (held !== undefined && held.by !== turn.by && held.until > at.leaseNow) {
+      return { ...nothing, othersUntil: held.until };
+    }
+    tables.pruneTurn.put("", { by: turn.by, until: at.now + turn.ms });
+  }
   if (after === "") {
     const told = pruneAlerts(tables, before, max);
-    if (told.alerts + told.pairs > 0) return { deleted: { ...prunedNothing, ...told }, kept: 0, after };
+    if (told.alerts + told.pairs > 0) return { ...nothing, deleted: { ...prunedNothing, ...told } };
   }
   const deleted = { ...prunedNothing };
   const old = tables.events
@@ -19,6 +28,15 @@ export function pruneEvents(tables: Tables, at: Moment, { before, after, max, au
   let left = max;
   let kept = 0;
   let last = after;
+  let reachedAt: number | null = null;
+  const answer = (next: string | null): PruneAnswer => {
+    // The first that is left, old or not.
+    const stays = tables.events
+      .all()
+      .reduce<string | null>((first, { id }) => (id > after && (first === null || id < first) ? id : first), null);
+    const clear = old.filter(({ id }) => id <= last && (stays === null || id < stays)).at(-1);
+    return { ...nothing, deleted, kept, after: next, clearTo: clear?.id ?? after, reachedAt };
+  };
   for (const event of old) {
     const runs = tables.runs.all().filter((run) => run.events.includes(event.id));
     if (isNeeded(tables, at, event, runs, before)) {
@@ -35,7 +53,7 @@ export function pruneEvents(tables: Tables, at: Moment, { before, after, max, au
       }
       const decisions = tables.decisions.get(event.id)?.length ?? 0;
       const own = runs.length + decisions + 1;
-      if (own > left && left < max) return { deleted, kept, after: last };
+      if (own > left && left < max) return answer(last);
       for (const { id } of runs) {
         tables.runs.delete(id);
         tables.metadata.delete(id);
@@ -50,12 +68,13 @@ export function pruneEvents(tables: Tables, at: Moment, { before, after, max, au
       left = Math.max(0, left - own);
     }
     last = event.id;
+    reachedAt = event.receivedAt;
   }
-  if (auditBefore === undefined) return { deleted, kept, after: null };
+  if (auditBefore === undefined) return answer(null);
   const entries = tables.audit.all().filter((entry) => entry.at < auditBefore);
   for (const { id } of entries.slice(0, left)) tables.audit.delete(id);
   deleted.audit = Math.min(entries.length, left);
-  return { deleted, kept, after: entries.length > left ? last : null };
+  return answer(entries.length > left ? last : null);
 }
 
 /** Takes up to `max` of the rows kept under that key. */

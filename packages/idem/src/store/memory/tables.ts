@@ -243,6 +243,8 @@ export class Tables {
   readonly slips: Rows<Slip & Pick<GroupRun, "isAfterFailure">>;
   readonly alerts: Rows<Alert>;
   /** By alert and later id. */
+  /** Who prunes, under "". */
+  readonly pruneTurn: Rows<{ readonly by: string; readonly until: number }>;
   readonly alertPairs: Rows<AlertPair & { readonly alertId: string }>;
   readonly radarPosition: Rows<RadarPosition>;
   /** By name, with all that is kept of it. */
@@ -279,6 +281,7 @@ export class Tables {
     this.countedTo = new Rows(journal);
     this.slips = new Rows(journal);
     this.alerts = new Rows(journal);
+    this.pruneTurn = new Rows(journal);
     this.alertPairs = new Rows(journal);
     this.radarPosition = new Rows(journal);
     this.channels = new Rows(journal);

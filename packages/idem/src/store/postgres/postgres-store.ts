@@ -20,7 +20,7 @@ import { loadMigrations } from "./migrations.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
 import { openingFault, refuseUnsetSession } from "./opening-fault.ts";
 import { Outbox } from "./outbox.ts";
-import { pruneEvents } from "./prune-events.ts";
+import { pruneInTurn } from "./prune-events.ts";
 import { findClaim, readsOver } from "./reads.ts";
 import { Statistics } from "./refresh-statistics.ts";
 import { RuleDatabase } from "./rule-database.ts";
@@ -46,7 +46,7 @@ const operations: Operation = {
   heartbeat: heartbeatWorker,
   handBack: handBackJobs,
   sweep: sweepStore,
-  prune: pruneEvents,
+  prune: pruneInTurn,
 };
 
 /** Where nothing is found, nothing is told to anybody. */

@@ -82,6 +82,7 @@ export class SqliteCore implements Owned {
   readonly connection: Connection;
   private readonly lock: OwnerLock | null;
   readonly clock: StoreClock;
+  readonly monoMs: () => number;
   private readonly epoch: string;
   readonly known: KnownFacts;
   readonly claims: ClaimIndex;
@@ -94,7 +95,8 @@ export class SqliteCore implements Owned {
   constructor(options: CoreOptions) {
     const { path } = options;
     const isFile = path !== ":memory:";
-    const beganMono = options.clock.monoMs();
+    this.monoMs = () => options.clock.monoMs();
+    const beganMono = this.monoMs();
     this.lock = isFile ? OwnerLock.take(path, options.owner) : null;
     let connection: Connection | null = null;
     try {

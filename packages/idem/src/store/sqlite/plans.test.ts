@@ -295,6 +295,8 @@ function exerciseEveryOperation(): void {
   ] as const) {
     core.read(name as any, input);
   }
+  clock.advance(3_600_000);
+  for (const max of [1, 5, 1_000]) commit("prune", { env, before: clock.wallMs(), after: "", max, auditBefore: 1 });
   core.close();
 
   function exerciseFlow(): void {

@@ -48,6 +48,7 @@ type Rest<F> = F extends (tx: never, ...input: infer I) => unknown ? I : never;
 export interface Owned {
   readonly connection: Connection;
   readonly clock: StoreClock;
+  readonly monoMs: () => number;
   readonly known: KnownFacts;
   readonly claims: ClaimIndex;
   readonly lanes: LaneBook;
@@ -59,6 +60,7 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   readonly claims: ClaimIndex;
   readonly lanes: LaneBook;
   readonly leasable: LeasableFunctions;
+  readonly monoMs: () => number;
   private readonly clock: StoreClock;
   private noted: { readonly env: string; readonly run: EndedRun; readonly place: string }[] = [];
 
@@ -72,6 +74,7 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     this.lanes = owned.lanes;
     this.leasable = owned.leasable;
     this.clock = owned.clock;
+    this.monoMs = owned.monoMs;
   }
 
   ended(env: string, run: EndedRun): void {

@@ -13,5 +13,7 @@ export interface Transaction extends RuleTransaction {
   readonly lanes: LaneBook;
   readonly leasable: LeasableFunctions;
   readonly endMark: number;
+  /** The clock of the machine, for how long something takes. */
+  monoMs(): number;
   undoEnds(mark: number): void;
 }

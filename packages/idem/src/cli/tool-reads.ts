@@ -2,7 +2,7 @@
 // page by page.
 import type { Event } from "../model/event.ts";
 import type { Rows } from "../radar/finding.ts";
-import type { PruneAnswer, PruneInput } from "../store/prune.ts";
+import type { PrunedPage, PruneInput } from "../store/prune.ts";
 import type { OverdueRun, StuckRun, WaitingCount } from "../store/rules/health-reads.ts";
 import type { OpenedRun, SuppressedEvent } from "../store/rules/history-reads.ts";
 import { ClaimIndex } from "../store/sqlite/claim-index.ts";
@@ -29,7 +29,7 @@ export interface ToolReads {
   overdueRuns(env: string, now: number, forMs: number, limit: number): Promise<readonly OverdueRun[]>;
   waitingRuns(env: string, limit: number): Promise<readonly WaitingCount[]>;
   /** A page of what pruning would delete. */
-  countPrunable(input: Omit<PruneInput, "max">, now: number): Promise<PruneAnswer>;
+  countPrunable(input: Omit<PruneInput, "max">, now: number): Promise<PrunedPage>;
 }
 
 export function toolReadsOfFile(connection: Connection): ToolReads {

@@ -30,6 +30,8 @@ export const limits = {
   retentionRowsFirst: 1_000,
   retentionRowsMin: 50,
   retentionRowsMax: 20_000,
+  // By hand, page after page without a pause between them.
+  pruneRowsMax: 500,
   // Of the time, while it keeps up; more only as long as history gets old faster than it goes, or the disk would fill in the busiest of times.
   retentionShare: 0.05,
   retentionShareMax: 0.5,

@@ -11,7 +11,7 @@ import type { ResumedPart, Waiting } from "../engine/resume-function.ts";
 import { errors } from "../model/errors.ts";
 import { alertVerdicts, type JudgeAnswer, type JudgeInput } from "../store/alerts.ts";
 import type { ReleaseAnswer } from "../store/claims.ts";
-import type { PruneAnswer } from "../store/prune.ts";
+import type { PrunedPage } from "../store/prune.ts";
 import { pruneEntry } from "../store/prune.ts";
 import type { SettingAnswer, SettingInput } from "../store/settings.ts";
 import type { Store } from "../store/store.ts";
@@ -36,7 +36,7 @@ export interface DeskAnswers {
   readonly limit: Limited;
   readonly resume: ResumedPart;
   readonly decide: PublicDecision;
-  readonly prune: PruneAnswer;
+  readonly prune: PrunedPage;
   readonly set: SettingAnswer;
   readonly reseal: Resealed;
   readonly judge: JudgeAnswer;
@@ -213,7 +213,7 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
         env,
         before: instant(before, "before"),
         after: text(after, "after", ""),
-        max: limits.retentionRowsMax,
+        max: limits.pruneRowsMax,
         ...(auditBefore === undefined ? {} : { auditBefore: instant(auditBefore, "auditBefore") }),
       };
       // Kept before anything goes, once for all pages.

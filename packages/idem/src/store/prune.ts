@@ -58,12 +58,16 @@ export const pruneEntry = (env: string, before: number) => ({
 
 export const rowsOf = (counts: PruneCounts): number => Object.values(counts).reduce((all, count) => all + count, 0);
 
-export interface PruneAnswer {
+/** What people are told. */
+export interface PrunedPage {
   readonly deleted: PruneCounts;
   /** Old enough, but still needed: an open run, an open window, a decision that waits for a person. */
   readonly kept: number;
   /** Where to continue; null when nothing older is left. */
   readonly after: string | null;
+}
+
+export interface PruneAnswer extends PrunedPage {
   /** From where this call began up to this id no event is left: whoever comes again may begin here. */
   readonly clearTo: string;
   /** When the last old event that was looked at was received; null where there was none. */

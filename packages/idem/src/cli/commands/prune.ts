@@ -1,7 +1,7 @@
 // idem prune: history that nobody will ask for again, deleted a few hundred rows at a time.
 import { limits } from "../../engine/limits.ts";
 import { parseDuration } from "../../model/duration.ts";
-import { type PruneAnswer, type PruneCounts, prunedNothing } from "../../store/prune.ts";
+import { type PruneCounts, type PrunedPage, prunedNothing } from "../../store/prune.ts";
 import { type Command, serverOptions } from "../command.ts";
 import { usage } from "../exit.ts";
 import { showProgress } from "../progress.ts";
@@ -32,7 +32,7 @@ export const prune: Command = {
     const total = { ...prunedNothing };
     let kept = 0;
     const progress = showProgress(context.io, isDry ? "counted rows" : "deleted rows");
-    const collect = async (next: (after: string) => Promise<PruneAnswer>) => {
+    const collect = async (next: (after: string) => Promise<PrunedPage>) => {
       for (let after: string | null = ""; after !== null; ) {
         const answer = await next(after);
         for (const name of Object.keys(total) as (keyof PruneCounts)[]) total[name] += answer.deleted[name];

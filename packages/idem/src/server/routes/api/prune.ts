@@ -1,7 +1,7 @@
 // POST /api/prune: old history is deleted, a page of rows with each request; or only counted.
 import { z } from "zod";
 import { limits } from "../../../engine/limits.ts";
-import { type PruneAnswer, type PruneCounts, prunedNothing, pruneEntry } from "../../../store/prune.ts";
+import { type PruneCounts, prunedNothing, pruneEntry } from "../../../store/prune.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { storeCommandsOf } from "../../beside/store-commands.ts";
 import { ownId, readJsonOf, underWay } from "../../beside/told-by-command.ts";
@@ -37,11 +37,11 @@ export const pruneHistory = apiRoute({
       body.auditBefore === undefined ? undefined : Math.min(body.auditBefore, now - limits.auditKeptMsMin);
     // Kept before anything goes, once for all pages.
     if (after === "") await engine.store.audit({ ...pruneEntry(env, before), actor: actor.name });
-    const answer: PruneAnswer = await engine.store.prune({
+    const answer = await engine.store.prune({
       env,
       before,
       after,
-      max: limits.retentionRowsMax,
+      max: limits.pruneRowsMax,
       ...(auditBefore === undefined ? {} : { auditBefore }),
     });
     return { deleted: { ...answer.deleted }, kept: answer.kept, after: answer.after };

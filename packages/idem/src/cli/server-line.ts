@@ -43,8 +43,8 @@ export function lineTo(io: Pick<Io, "env" | "platform">, { url, key }: ServerAdd
       });
       const told = toldBy(response);
       if (response.status === 404 && (told === null || absences.includes(told.code))) return null;
-      const isTold = told !== null && refusals.includes(told.code);
-      if (!isTold && (response.status === 401 || response.status === 403)) {
+      if (told !== null && refusals.includes(told.code)) throw unusable(told.message);
+      if (response.status === 401 || response.status === 403) {
         throw unusable(
           `The server at ${server.origin} does not know who asks, or does not let them (${response.status}): set IDEM_SIGNING_KEY (or --signing-key) to a signing key of the environment, or IDEM_PASSWORD. Nothing was done.`,
         );

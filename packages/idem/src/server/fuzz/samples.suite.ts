@@ -21,6 +21,9 @@ interface JsonSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
 }
 
 const schemas = new WeakMap<z.ZodType, JsonSchema>();
@@ -48,9 +51,16 @@ const texts = [
   "a@example.com",
   "01JD0000000000000000000000",
   "stripe:order-7:idem_x",
+  "http://127.0.0.1:1/x",
 ];
 // In the past: what is deleted or cancelled by them is none of what runs meanwhile.
 const numbers = [0, 1, 2, 7, 100, 1_000, 1_794_727_034_207];
+
+const fits = (text: string, { format, pattern, minLength = 0, maxLength = Number.MAX_SAFE_INTEGER }: JsonSchema) =>
+  text.length >= minLength &&
+  text.length <= maxLength &&
+  (pattern === undefined || new RegExp(pattern, "u").test(text)) &&
+  (format !== "uri" || URL.canParse(text));
 
 function sample(schema: JsonSchema, chance: Chance): unknown {
   if (schema.const !== undefined) return schema.const;
@@ -80,8 +90,10 @@ function sample(schema: JsonSchema, chance: Chance): unknown {
       return chance.is(0.5);
     case "null":
       return null;
-    case "string":
-      return schema.format === "uri" ? "http://127.0.0.1:1/x" : chance.of(texts);
+    case "string": {
+      const fitting = texts.filter((text) => fits(text, schema));
+      return chance.of(fitting.length > 0 ? fitting : texts);
+    }
     default:
       return chance.of<unknown>([chance.of(texts), chance.of(numbers), { a: [1] }, [1]]);
   }

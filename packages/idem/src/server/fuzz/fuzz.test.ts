@@ -17,6 +17,7 @@ import { routes, sockets } from "../routes.ts";
 import { Chance } from "./chance.suite.ts";
 import { type Answer, carry, type Reaction, send } from "./line.suite.ts";
 import { type Attack, attackOn, type Target } from "./requests.suite.ts";
+import { spareFunction } from "./samples.suite.ts";
 
 type Mode = "dev" | "start";
 
@@ -104,7 +105,9 @@ async function startApp(mode: Mode) {
         { id: "count", retries: 0, triggers: [{ event: "canary/sent" }] },
         ({ event }) => expected.get((event.data as { n: number }).n)?.(),
       );
-      answer = serve({ client, functions: [count] });
+      const { id, event } = spareFunction;
+      const spare = client.createFunction({ id, retries: 0, triggers: [{ event }] }, () => ({ n: 1 }));
+      answer = serve({ client, functions: [count, spare] });
     },
     ran: (n: number) => new Promise<void>((resolve) => expected.set(n, resolve)),
   };
@@ -176,6 +179,15 @@ test.each(chosen)(
       return { runId: (await run()).run_id, eventId };
     }
 
+    // Something there for the routes that need it.
+    const filter = { function: spareFunction.slug };
+    for (const [method, path, body] of [
+      ["POST", "/api/webhooks", { name: "ci", provider: "github" }],
+      ["PUT", "/api/radar/channels/ops", { kind: "log", reason: "because" }],
+      ["POST", "/api/bulk", { id: "bulk-1", action: "rerun", filter }],
+    ] as const) {
+      expect(await ask(port, method, path, body)).toMatchObject({ status: 200 });
+    }
     const chance = new Chance(seed);
     const target: Target = {
       ...(await checkCanary(0)),

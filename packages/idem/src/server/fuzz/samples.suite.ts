@@ -34,12 +34,13 @@ function schemaOf(type: z.ZodType): JsonSchema {
   return known;
 }
 
-/** Of a function that a request may have registered; never the one that proves that the server does its work. */
-export const bentFunction = "bent-f";
+/** A function that is there to be paused, limited and invoked; never the one that proves that the server does its work. */
+export const spareFunction = { id: "spare", slug: "canary-spare", event: "fuzz/sent" } as const;
 
 const texts = [
-  bentFunction,
-  "fuzz/sent",
+  spareFunction.slug,
+  "ci",
+  spareFunction.event,
   "event.data.a == 1",
   "event.data.a",
   "default",
@@ -121,7 +122,7 @@ export function sampledQuery(route: Route, chance: Chance): readonly (readonly [
 /** What stands for the parameters whose names are few. */
 export const sampledParams: Readonly<Record<string, readonly string[]>> = {
   read: storeReadNames,
-  function: [bentFunction],
+  function: [spareFunction.slug],
   view: ["mine"],
   channel: ["ops"],
   rule: ["default", "mine"],

@@ -48,6 +48,19 @@ export function runLogsSuite(open: OpenStore): void {
       );
     });
 
+    test("ends of many runs at once bring each their own", async () => {
+      const world = await openWorld(open);
+      const runs = ["r1", "r2", "r3"];
+      for (const runId of runs) await world.startLeased(runId);
+      await world.advance("r3", { steps: [newStep("a")], log: log("full", "x".repeat(runLogBytesMax)) });
+      const finish = (runId: string, i: number) =>
+        world.advance(runId, { next: end("completed"), ...(i === 1 ? {} : { log: log(runId) }) });
+      await Promise.all(runs.map(finish));
+      expect(await kept(world, "r1")).toEqual({ parts: ["lines of r1"], isFull: false });
+      expect(await kept(world, "r2")).toEqual({ parts: [], isFull: false });
+      expect(await kept(world, "r3")).toEqual({ parts: ["x".repeat(runLogBytesMax)], isFull: true });
+    });
+
     test("of a patch that is refused nothing is kept", async () => {
       const world = await openWorld(open);
       await world.startLeased("r1");

@@ -28,7 +28,7 @@ const parkJobSql = `
    where env = ? and id = ? returning lane`;
 
 // A run that waits for an event without end is not due, and not "queued" either.
-const neverDue = Number.MAX_SAFE_INTEGER;
+export const neverDue = Number.MAX_SAFE_INTEGER;
 
 export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<AdvanceAnswer> {
   const { env, runId, jobId, fence, worker, next } = input;

@@ -1,10 +1,14 @@
-// The hot path: the ends of many runs, one statement, no other round trip. Only runs whose end concerns nobody else: that never waited,
-// hold no slot and no key past its window, are awaited by no other run, and of whose end no event has to be stored.
+// The hot path: the ends of many runs, one statement, no other round trip. Only runs whose end concerns nobody else: that hold no key past
+// its window, are awaited by no other run, and of whose end no event has to be stored. What they waited for goes with them, and their slots.
+
+import { runLogBytesMax } from "../../model/log-line.ts";
 import type { Advanced, AdvanceInput, EndRun } from "../advance.ts";
 import { minuteMs } from "../ends.ts";
 import { noteColumns } from "../rules/count-ends.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
+import { hasSlots } from "./lane-slots.ts";
+import { logColumns } from "./save-log.ts";
 import { compareTexts } from "./text.ts";
 
 // "offset 0": or the planner reads all waits into a table of names, to look up one of them.
@@ -16,25 +20,31 @@ const nobodyWaits = (name: string) => `
 const isOneOf = (table: string) => `
   ${table}.env = any(array(select env from open)) and ${table}.id = any(array(select id from open))`;
 
+/** Of runs that ever waited: what they wait for, or are cancelled by. */
+const forgottenSql = (table: string) => `
+  delete from ${table} f using open
+   where open.had_waits = 1 and f.env = open.env and f.run_id = open.id
+     and f.env = any(array(select env from open)) and f.run_id = any(array(select id from open where had_waits = 1))`;
+
 // "coalesce": a job is found by its id, never by all that its worker holds or has held. A run is locked before it is looked at: whoever began to wait for its end a moment ago has said so on its row.
-const endRunsSql = `
+// With a column for what each brings of its run's lines, where one of them does.
+const endRunsSql = (logs: { given: string; columns: string; counted: string; returned: string; kept: string }) => `
   with t as materialized (${readNowSql}),
   given as materialized (
     select * from unnest(cast(:ns as int[]), cast(:envs as text[]), cast(:ids as text[]), cast(:fences as bigint[]),
                          cast(:workers as text[]), cast(:states as text[]), cast(:results as text[]),
-                         cast(:registrations as bigint[]), cast(:names1 as text[]), cast(:names2 as text[]))
-      as g (n, env, id, fence, worker, state, result, registration, name_1, name_2)),
+                         cast(:registrations as bigint[]), cast(:names1 as text[]), cast(:names2 as text[])${logs.given})
+      as g (n, env, id, fence, worker, state, result, registration, name_1, name_2${logs.columns})),
   quiet as materialized (
     select given.* from t, given
      where (registration is null or registration = coalesce(
              (select cast(value as bigint) from meta where name = 'registration:' || given.env), 0))
        and ${nobodyWaits("name_1")} and ${nobodyWaits("name_2")}),
   held as materialized (
-    select quiet.* from quiet, lateral (
-      select 1 from jobs j
+    select quiet.*, job.had_waits, job.lane from quiet, lateral (
+      select j.had_waits, j.lane from jobs j
        where j.env = quiet.env and j.id = quiet.id and j.fence = quiet.fence
          and coalesce(j.leased_by, '') = quiet.worker
-         and j.had_waits = 0 and j.lane is null
          for update) as job),
   open as materialized (
     select held.* from held, lateral (
@@ -44,18 +54,34 @@ const endRunsSql = `
          for no key update) as run),
   gone as (
     delete from jobs j using open where j.env = open.env and j.id = open.id and ${isOneOf("j")}),
+  waited as (${forgottenSql("waits")}),
+  cancelling as (${forgottenSql("cancels")}),
   ended as (
     update runs r
-       set ended_state = open.state, result = open.result, ended_at = t.now, ended_fence = open.fence
+       set ended_state = open.state, result = open.result, ended_at = t.now, ended_fence = open.fence${logs.counted}
       from t, open where r.env = open.env and r.id = open.id and ${isOneOf("r")}
-    returning r.env, r.fn, r.ended_state, r.ended_at, r.created_at, r.started_at),
+    returning r.env, r.fn, r.ended_state, r.ended_at, r.created_at, r.started_at${logs.returned}),
   noted as (
     insert into end_notes (${noteColumns})
     select env, fn, ended_at / ${minuteMs} * ${minuteMs}, count(*) filter (where ended_state = 'completed'),
            count(*) filter (where ended_state = 'failed'), count(*) filter (where ended_state = 'cancelled'), min(created_at),
            coalesce(string_agg(cast(greatest(0, ended_at - started_at) as text), ' ') filter (where started_at is not null), '')
-      from ended group by env, fn, ended_at)
-  select open.n, t.now from t, open`;
+      from ended group by env, fn, ended_at)${logs.kept}
+  select open.n, t.now, open.lane from t, open`;
+
+const plainSql = endRunsSql({ given: "", columns: "", counted: "", returned: "", kept: "" });
+const loggedSql = endRunsSql({
+  given: ", cast(:parts as text[]), cast(:lines as text[]), cast(:bytes as bigint[])",
+  columns: ", part, lines, bytes",
+  counted: `, log_bytes = least(r.log_bytes + coalesce(open.bytes, 0), ${runLogBytesMax + 1})`,
+  returned: ", r.id, r.log_bytes",
+  kept: `,
+  logged as (
+    insert into run_logs (env, run_id, part, lines)
+    select open.env, open.id, open.part, open.lines
+      from open join ended using (env, id) where open.lines is not null and ended.log_bytes <= ${runLogBytesMax}
+    on conflict (env, run_id, part) do nothing)`,
+});
 
 /** Whether nothing but an end is asked, and only events that nobody may want come with it. */
 export function isPlainEnd({ steps, attempts, waits, ingest, next }: AdvanceInput): boolean {
@@ -79,8 +105,10 @@ export async function endRuns(
   const given = inputs.map((input, n) => ({ input, n, end: input.next as EndRun }));
   // In the one order in which everybody locks jobs.
   given.sort((a, b) => compareTexts(a.input.jobId, b.input.jobId) || compareTexts(a.input.env, b.input.env));
-  const rows = await connection.find<{ n: number; now: number }>(endRunsSql, {
+  const hasLogs = given.some(({ input }) => input.log != null);
+  const rows = await connection.find<{ n: number; now: number; lane: string | null }>(hasLogs ? loggedSql : plainSql, {
     ...bounds,
+    ...(hasLogs ? logColumns(given) : {}),
     ns: given.map(({ n }) => n),
     envs: given.map(({ input }) => input.env),
     ids: given.map(({ input }) => input.jobId),
@@ -92,12 +120,16 @@ export async function endRuns(
     names1: given.map(({ input }) => input.ingest?.events[0]?.name ?? null),
     names2: given.map(({ input }) => input.ingest?.events[1]?.name ?? null),
   });
-  const ended = new Set(rows.map(({ n }) => n));
+  const ended = new Map(rows.map(({ n, lane }) => [n, lane]));
   const now = rows[0]?.now ?? null;
-  return { now, answers: inputs.map((input, n) => (ended.has(n) ? wasEnded(input, now!) : null)) };
+  const answerOf = (input: AdvanceInput, n: number): Advanced | null => {
+    const lane = ended.get(n);
+    return lane === undefined ? null : wasEnded(input, now!, hasSlots(lane));
+  };
+  return { now, answers: inputs.map(answerOf) };
 }
 
-const wasEnded = ({ seen, ingest }: AdvanceInput, now: number): Advanced => ({
+const wasEnded = ({ seen, ingest }: AdvanceInput, now: number, freed: boolean): Advanced => ({
   kind: "advanced",
   now,
   outcomes: [],
@@ -120,5 +152,5 @@ const wasEnded = ({ seen, ingest }: AdvanceInput, now: number): Advanced => ({
   stamps: null,
   leased: false,
   woken: [],
-  freed: false,
+  freed,
 });

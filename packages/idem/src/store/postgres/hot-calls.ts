@@ -11,6 +11,7 @@ import { endRuns, isPlainEnd } from "./end-runs.ts";
 import { ingestBatch, ingestCall, registrationsOf } from "./ingest-batch.ts";
 import type { Statistics } from "./refresh-statistics.ts";
 import { onlyStep, saveSteps } from "./save-steps.ts";
+import { onlyWait, suspendRuns } from "./suspend-runs.ts";
 import type { Transactions } from "./transactions.ts";
 
 // A call with more events than this is a commit of its own.
@@ -18,12 +19,14 @@ const eventsOfCallMax = 100;
 // Refused before acceptance, never made to wait: a queue without a bound is a slow way to run out of memory.
 const queuedCallsMax = 10_000;
 
-type Together = (inputs: readonly AdvanceInput[], bounds: ClockBounds) => ReturnType<typeof endRuns>;
+type Together = (inputs: readonly AdvanceInput[]) => Promise<readonly (Advanced | null)[]>;
+type ByItself = (inputs: readonly AdvanceInput[], bounds: ClockBounds) => ReturnType<typeof endRuns>;
 
 export class HotCalls {
   private readonly ingests: Batches<IngestInput, Ingested | StaleRegistration>;
   private readonly saves: Batches<AdvanceInput, AdvanceAnswer>;
   private readonly ends: Batches<AdvanceInput, AdvanceAnswer>;
+  private readonly suspensions: Batches<AdvanceInput, AdvanceAnswer>;
 
   constructor(
     connection: Connection,
@@ -47,13 +50,16 @@ export class HotCalls {
       new Batches<AdvanceInput, AdvanceAnswer>(
         platform,
         async (inputs) => {
-          const answers = await this.advanceTogether(inputs, together);
+          const answers = await together(inputs);
           return Promise.all(answers.map((answer, i) => answer ?? alone(inputs[i]!)));
         },
         alone,
       );
-    this.saves = advances((inputs, bounds) => saveSteps(connection, inputs, bounds, () => clock.stamp()));
-    this.ends = advances((inputs, bounds) => endRuns(connection, inputs, bounds));
+    const byItself = (statement: ByItself) =>
+      advances((inputs) => this.inOneStatement(inputs, (bounds) => statement(inputs, bounds)));
+    this.saves = byItself((inputs, bounds) => saveSteps(connection, inputs, bounds, () => clock.stamp()));
+    this.ends = byItself((inputs, bounds) => endRuns(connection, inputs, bounds));
+    this.suspensions = advances((inputs) => transactions.run((tx) => suspendRuns(tx, inputs)));
   }
 
   /** Null for a call that goes alone. */
@@ -66,6 +72,7 @@ export class HotCalls {
     if (name !== "advance") return null;
     const call = input[0] as AdvanceInput;
     if (onlyStep(call) !== null) return this.add(this.saves, call);
+    if (onlyWait(call) !== null) return this.add(this.suspensions, call);
     return isPlainEnd(call) ? this.add(this.ends, call) : null;
   }
 
@@ -74,14 +81,15 @@ export class HotCalls {
     return batches.call(input);
   }
 
-  private async advanceTogether(
+  /** A statement that is a transaction by itself. */
+  private async inOneStatement(
     inputs: readonly AdvanceInput[],
-    together: Together,
+    ask: (bounds: ClockBounds) => ReturnType<typeof endRuns>,
   ): Promise<readonly (Advanced | null)[]> {
     const { clock } = this.transactions;
     const bounds = clock.bounds(this.options.wallMs?.() ?? null);
     if (bounds === null) return inputs.map(() => null);
-    const { now, answers } = await this.transactions.untilKnown(() => together(inputs, bounds));
+    const { now, answers } = await this.transactions.untilKnown(() => ask(bounds));
     if (now !== null) clock.saw(now, bounds);
     return answers;
   }

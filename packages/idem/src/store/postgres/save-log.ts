@@ -20,3 +20,10 @@ export function saveLog({ connection }: Transaction, { env, runId, log }: Advanc
   const { part, text } = log;
   connection.write(saveLogSql, Buffer.byteLength(text), env, runId, env, runId, part, part, text);
 }
+
+/** Of many at once: what each brings, as columns. */
+export const logColumns = (given: readonly { readonly input: AdvanceInput }[]) => ({
+  parts: given.map(({ input }) => input.log?.part ?? null),
+  lines: given.map(({ input }) => input.log?.text ?? null),
+  bytes: given.map(({ input }) => (input.log == null ? null : Buffer.byteLength(input.log.text))),
+});

@@ -6,6 +6,7 @@ import type { Outcome } from "../../model/step.ts";
 import type { Advanced, AdvanceInput, NewStep } from "../advance.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
+import { logColumns } from "./save-log.ts";
 import { compareTexts } from "./text.ts";
 
 /** With a column for what each brings of its run's lines, where one of them does. */
@@ -86,13 +87,7 @@ export async function saveSteps(
   const hasLogs = given.some(({ input }) => input.log != null);
   const rows = await connection.find<{ n: number; now: number }>(hasLogs ? loggedSql : plainSql, {
     ...bounds,
-    ...(hasLogs
-      ? {
-          parts: given.map(({ input }) => input.log?.part ?? null),
-          lines: given.map(({ input }) => input.log?.text ?? null),
-          bytes: given.map(({ input }) => (input.log == null ? null : Buffer.byteLength(input.log.text))),
-        }
-      : {}),
+    ...(hasLogs ? logColumns(given) : {}),
     ns: given.map(({ n }) => n),
     envs: given.map(({ input }) => input.env),
     jobs: given.map(({ input }) => input.jobId),

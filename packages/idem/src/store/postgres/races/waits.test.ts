@@ -107,6 +107,27 @@ describe("a wait for an event", () => {
     });
   });
 
+  test("whose event comes as its run is given back beside others is news to it", async () => {
+    const { nodes } = await open();
+    const [a, b] = nodes;
+    const runs = upTo(5).map((n) => `r${n}`);
+    for (const runId of runs) {
+      await a.world.startLeased(runId);
+      await a.world.advance(runId, { waits: [eventWait("w")] });
+    }
+    await shipped(b.world, "e");
+    const held = b.wire.hold(commit);
+    const resuming = resume(b.world, "e", "r2");
+    await held.reached;
+    const givenBack = runs.map((runId) => a.world.advance(runId, { waits: [eventWait("other")], next: forever }));
+    held.release();
+    expect(await resuming).toMatchObject({ kind: "resumed", woken: [{ runId: "r2" }] });
+    const answers = await Promise.all(givenBack);
+    expect(answers.map(({ leased, news }) => [leased, news.length])).toEqual(
+      runs.map((runId) => (runId === "r2" ? [true, 1] : [false, 0])),
+    );
+  });
+
   test("is resumed by another node when the one that received the event died before delivering it", async () => {
     const { nodes, clock } = await open({ clock: "manual" });
     const [a, b] = nodes;

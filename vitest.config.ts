@@ -80,7 +80,7 @@ export default defineConfig({
         },
       },
       project("replacing", replacing),
-      project("tidy", ["packages/idem/src/tidy.test.ts"]),
+      project("tidy", ["packages/idem/src/tidy.test.ts", "bench/history.test.ts"]),
       project("sim", ["sim/**/*.test.ts"]),
       project("torture", ["torture/**/*.test.ts"]),
       project("siege", ["siege/**/*.test.ts"]),

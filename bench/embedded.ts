@@ -1,9 +1,10 @@
-// npm run bench [-- --scale 0.1] [--only engine-100] [--json out.json] [--against <commit>] [--pairs 7]
+// npm run bench [-- --scale 0.1] [--only engine-100] [--json out.json] [--publish] [--against <commit>] [--pairs 7]
 // The embedded engine beside its store's ceiling, in one run on one machine. Figures are ratios; the machine is printed with them.
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { compareWith } from "./against.ts";
 import { figures } from "./figures.ts";
+import { publish } from "./history.ts";
 import { describeMachine } from "./machine.ts";
 import { type Figure, printRows, type Row, round, takeAll, takeOne } from "./take-figures.ts";
 
@@ -15,9 +16,13 @@ const { values } = parseArgs({
     json: { type: "string" },
     against: { type: "string" },
     pairs: { type: "string", default: "7" },
+    publish: { type: "boolean", default: false },
   },
 });
 const scale = Number(values.scale);
+if (values.publish && (scale !== 1 || values.only !== undefined)) {
+  throw new Error("--publish goes with neither --scale nor --only: what is published is all of it, in full");
+}
 if (values.figure !== undefined) await takeOne(figures, values.figure, scale);
 
 if (values.against !== undefined) {
@@ -77,6 +82,10 @@ console.log(
   "A run is event in, three trivial durable steps, result out; SQLite with synchronous=FULL, a function key on each.\n",
 );
 printRows(rows);
+if (values.publish) {
+  publish(machine, all);
+  console.log("\nadded to bench/history.json and docs/bench-history.svg: commit both");
+}
 if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ machine, scale, taken }, null, 2));
 
 function inTheMiddle(same: readonly Figure[]): Figure {

@@ -5,6 +5,8 @@ import type * as Index from "../packages/idem/modules/index.js";
 import type * as Ulid from "../packages/idem/modules/model/ulid.js";
 import type * as NodePlatform from "../packages/idem/modules/platform/node-platform.js";
 import type * as OpenStore from "../packages/idem/modules/sdk/open-store.js";
+import type * as InlineStore from "../packages/idem/modules/store/sqlite/inline-store.js";
+import type * as Migrations from "../packages/idem/modules/store/sqlite/migrations.js";
 import type * as ThreadStore from "../packages/idem/modules/store/sqlite/thread-store.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -20,3 +22,9 @@ export const { nodePlatform } = (await load("platform/node-platform.js")) as typ
 export const { openThreadStore } = (await load("store/sqlite/thread-store.js")) as typeof ThreadStore;
 /** Whatever store the address names, as a client opens it. */
 export const { openStore: openStoreAt } = (await load("sdk/open-store.js")) as typeof OpenStore;
+
+const { openInlineStore: openInline } = (await load("store/sqlite/inline-store.js")) as typeof InlineStore;
+const { loadMigrations } = (await load("store/sqlite/migrations.js")) as typeof Migrations;
+/** A file in this thread, by any clock. */
+export const openInlineStore = (options: Omit<Parameters<typeof openInline>[0], "migrations">) =>
+  openInline({ ...options, migrations: loadMigrations() });

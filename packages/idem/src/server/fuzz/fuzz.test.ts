@@ -67,7 +67,8 @@ async function startServer(mode: Mode, store: Case["store"], appUrl: string): Pr
   const server = spawn(process.execPath, [bin, mode, "--port", "0", "-u", appUrl, ...own, ...where], {
     cwd: temporaryFolder(),
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH },
+    // Without it a database takes no secrets, and no source of webhooks.
+    env: { PATH: process.env.PATH, IDEM_SECRET_KEY: `${secret()}${secret()}` },
   });
   onTestFinished(() => void server.kill("SIGKILL"));
   let out = "";

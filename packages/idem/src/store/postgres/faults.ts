@@ -4,7 +4,9 @@
 //   unknown  the session is gone. It may have been committed: the same call is made again, and its ids tell.
 //   fault    the call itself, or the server, is at fault; making it again would change nothing.
 
-//   raced    two made the same row at once; the second finds it when it asks again, unless the call itself names a row twice.
+//   raced    it did not happen, and may not the next time: asked again a few times. Two made the same row at once, where the second finds
+//            it unless the call itself names a row twice; or the server, or a person, stopped a statement that took too long, which
+//            waited for a lock or would always take so long.
 
 //
 // A commit that waits for a standby can be told not to: it then succeeds with a warning. It is made here and perhaps nowhere else, which
@@ -52,7 +54,7 @@ export function faultOf(error: unknown): Fault {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === "string") {
     if (undone.has(code)) return "again";
-    if (code === "23505") return "raced";
+    if (code === "23505" || code === "57014") return "raced";
     if (ended.test(code) || network.has(code)) return "unknown";
     if (/^[0-9A-Z]{5}$/.test(code)) return "fault";
   }

@@ -111,6 +111,10 @@ async function bringUp(
   const table = `${quoted(schema)}.migrations`;
   await client.query("begin");
   await client.query("set local lock_timeout = '2s'");
+  // What a statement, or since PostgreSQL 17 a transaction, of this role may take is meant for its work.
+  await client.query(
+    "select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'transaction_timeout')",
+  );
   // "if not exists" would ask for the right to make one also where it is there already, and belongs to this role.
   const there = await client.query({ text: "select 1 from pg_namespace where nspname = $1", values: [schema] });
   if (there.rows.length === 0) await client.query(`create schema ${quoted(schema)}`);

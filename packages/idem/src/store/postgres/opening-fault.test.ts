@@ -23,6 +23,7 @@ describe("why a store did not open has a code of its own, and “try again” on
     [{ code: "08P01", message: "no more connections allowed (max_client_conn)" }, "STORE_TOO_MANY_SESSIONS"],
     [{ code: "08P01", message: "no such database: shpo" }, "STORE_MISSING"],
     [{ code: "08P01", message: "unsupported startup parameter: options" }, "STORE_URL_INVALID"],
+    [{ code: "08P01", message: "transaction blocks not allowed in statement pooling mode" }, "STORE_URL_INVALID"],
     [{ code: "ENOENT", syscall: "open", message: "ENOENT: no such file, open 'ca.pem'" }, "STORE_URL_INVALID"],
     [{ code: "ENOENT", syscall: "connect", message: "connect ENOENT /tmp/.s.PGSQL.5432" }, "STORE_UNAVAILABLE"],
     [{ code: "ECONNREFUSED", message: "" }, "STORE_UNAVAILABLE"],

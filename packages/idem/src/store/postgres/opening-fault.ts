@@ -7,6 +7,7 @@
 //   ENOTFOUND                                            STORE_HOST_NOT_FOUND
 //   53300                                                STORE_TOO_MANY_SESSIONS
 //   08P01 "unsupported startup parameter"                STORE_URL_INVALID, with pooler=true
+//   08P01 "statement pooling mode"                       STORE_URL_INVALID
 //   a certificate's file that is not there               STORE_URL_INVALID
 //   anything else                                        STORE_UNAVAILABLE
 import type { Pool } from "pg";
@@ -27,6 +28,9 @@ const poolerWords = {
 const behindPooler =
   'a transaction pooler such as PgBouncer is between, which takes no settings of a session; add "pooler=true" to the address (docs/postgres.md)';
 
+const byStatement =
+  "the pooler between hands sessions out by statement, where no transaction can be made; set its pool_mode to transaction or session (docs/postgres.md)";
+
 export function openingFault(error: unknown, where: string): IdemError {
   if (error instanceof IdemError) return error;
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };
@@ -35,6 +39,7 @@ export function openingFault(error: unknown, where: string): IdemError {
   const path = where;
   if (/unsupported startup parameter/i.test(why))
     return errors.STORE_URL_INVALID({ url: where, why: behindPooler }, cause);
+  if (/statement pooling mode/i.test(why)) return errors.STORE_URL_INVALID({ url: where, why: byStatement }, cause);
   if (tlsWords.test(why) || (typeof code === "string" && tlsCodes.test(code)))
     return errors.STORE_TLS_REFUSED({ path, why: `${why}${whatToTrust(String(code))}` }, cause);
   if (/^SASL: .*password must be a (non-empty )?string/.test(why))
@@ -77,4 +82,17 @@ export async function refuseUnsetSession(pool: Pick<Pool, "query">, where: strin
   const { rows } = await pool.query("select current_setting('enable_seqscan') as seqscan");
   if ((rows[0] as { seqscan: string }).seqscan === "off") return;
   throw errors.STORE_URL_INVALID({ url: where, why: behindPooler });
+}
+
+/** A pooler that hands sessions out by statement says so when a transaction begins, which is otherwise long after the start. */
+export async function tryTransaction(pool: Pool): Promise<void> {
+  const client = await pool.connect();
+  let isSound = false;
+  try {
+    await client.query("begin");
+    await client.query("commit");
+    isSound = true;
+  } finally {
+    client.release(!isSound);
+  }
 }

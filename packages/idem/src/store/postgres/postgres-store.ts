@@ -18,7 +18,7 @@ import { leaseJobs } from "./lease-jobs.ts";
 import { checkSchema, migrate } from "./migrate.ts";
 import { loadMigrations } from "./migrations.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
-import { openingFault, refuseUnsetSession } from "./opening-fault.ts";
+import { openingFault, refuseUnsetSession, tryTransaction } from "./opening-fault.ts";
 import { Outbox } from "./outbox.ts";
 import { pruneInTurn } from "./prune-events.ts";
 import { findClaim, readsOver } from "./reads.ts";
@@ -74,7 +74,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const pool = sessions.workers();
   try {
     await checkServer(pool, where);
-    if (!address.isPooled) await refuseUnsetSession(pool, where);
+    await (address.isPooled ? tryTransaction(pool) : refuseUnsetSession(pool, where));
     const patient = sessions.preparing();
     const prepare = options.mode === "attach" ? checkSchema : migrate;
     await prepare(patient, address.schema, loadMigrations(), where);

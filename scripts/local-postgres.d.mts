@@ -23,6 +23,9 @@ export interface LocalStandby {
   /** It answers nobody, and commits that wait for it wait. */
   freeze(): void;
   thaw(): void;
+  /** It falls behind: what is committed meanwhile it does not have. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
   /** It takes over: from here on it can be written to. */
   promote(): Promise<void>;
   /** What it would be if it took over now: a copy of its disk, promoted. It must be frozen. */

@@ -281,6 +281,9 @@ export async function startLocalPostgres({ settings = {}, isOnDisk = false, prog
         url: standby.url,
         freeze: () => standby.signalAll("SIGSTOP"),
         thaw: () => standby.signalAll("SIGCONT"),
+        /** It falls behind: what is committed meanwhile it does not have. */
+        stop: () => standby.end("SIGINT"),
+        start: () => standby.start(),
         /** It takes over: from here on it can be written to. */
         promote: () => promote(standby.port),
         /** What it would be if it took over now: a copy of its disk, promoted. It must be frozen. */

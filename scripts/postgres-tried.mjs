@@ -119,7 +119,7 @@ const tries = [
       }),
   },
   ...[true, false].map((isSynchronous) => ({
-    name: `a ${isSynchronous ? "synchronous" : "asynchronous"} standby takes over from a primary that was killed`,
+    name: `${isSynchronous ? "a synchronous" : "an asynchronous"} standby takes over from a primary that was killed`,
     group: "failover",
     try: async () => ({
       with: "PostgreSQL 18, two hosts in the address",

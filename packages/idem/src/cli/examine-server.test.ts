@@ -153,7 +153,7 @@ describe("what is read from the server", () => {
     );
   });
 
-  test("a standby that follows is counted", async () => {
+  test("a standby that follows asynchronously is counted, and whoever starts is told what may be lost", async () => {
     const place = await reading();
     const standby = new pg.Client({ connectionString: server.url, replication: "true" } as pg.ClientConfig);
     await standby.connect();
@@ -161,6 +161,12 @@ describe("what is read from the server", () => {
     const { findings, facts } = await examineServer(place, []);
     expect(facts.standbys).toBe("1 connected, asynchronous");
     expect(findings.map(({ kind, level }) => [kind, level])).toEqual([["asynchronous-failover", "note"]]);
+    const said: string[] = [];
+    const logger = { ...silent, warn: (line: unknown) => void said.push(String(line)) };
+    const idem = new Idem({ id: "shop", store: `${server.url}?schema=told`, platform: nodePlatform, logger });
+    await idem.start();
+    await idem.stop();
+    expect(said).toEqual([expect.stringContaining("1 standby follows this server asynchronously")]);
   });
 });
 
@@ -176,6 +182,7 @@ describe("what is made of it", () => {
       version: 180_000,
       encoding: "UTF8",
     },
+    server: { kind: "PostgreSQL", refusal: null, note: null, hasHints: true, hasTableLocks: true },
     facts: { version: "18.0", bytes: 1, deadJobs: 10, oldestTransactionMs: 0, sessions: 10, sessionsMax: 100 },
     state: {
       now: 0,
@@ -192,7 +199,7 @@ describe("what is made of it", () => {
     wrong: [],
     transactions: [{ pid: 7, role: "reports", application: "psql", state: "active", ageMs: 60_000 }],
   };
-  const { state, facts, settings } = sound;
+  const { state, facts, settings, server: recognised } = sound;
   const found = (readings: Partial<ServerReadings>) =>
     judgeServer({ ...sound, ...readings }).map(({ kind, level }) => `${level} ${kind}`);
 
@@ -203,6 +210,8 @@ describe("what is made of it", () => {
   test.each<[string, Partial<ServerReadings>]>([
     ["problem server-refused", { settings: { ...settings, fsync: "off" } }],
     ["problem server-refused", { settings: { ...settings, in_recovery: true } }],
+    ["problem server-refused", { server: { ...recognised, kind: "Aurora DSQL", refusal: "it has no locks of rows" } }],
+    ["note server-only-alike", { server: { ...recognised, kind: "Citus", note: "this server has Citus 13" } }],
     ["problem integrity", { wrong: ["index runs_pkey is not valid"] }],
     ["note asynchronous-failover", { state: { ...state, standbys: 1 } }],
     [

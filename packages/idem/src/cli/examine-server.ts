@@ -2,6 +2,7 @@
 import { type Finding, span, times } from "../radar/finding.ts";
 import { fault, type Settings } from "../store/postgres/check-server.ts";
 import { checkIntegrity, readServerFacts, type ServerFacts } from "../store/postgres/health-reads.ts";
+import type { RecognisedServer } from "../store/postgres/recognise-server.ts";
 import {
   type OldTransaction,
   oldTransactions,
@@ -29,6 +30,7 @@ const listMax = 5;
 export interface ServerReadings {
   readonly schema: string;
   readonly settings: Settings;
+  readonly server: RecognisedServer;
   readonly facts: ServerFacts;
   readonly state: ServerState;
   readonly wrong: readonly string[];
@@ -37,7 +39,7 @@ export interface ServerReadings {
 }
 
 export async function examineServer(place: ServerPlace, workers: readonly WorkerRow[]): Promise<ExaminedPlace> {
-  const { connection, schema, settings, untilKnown } = place;
+  const { connection, schema, settings, server, untilKnown } = place;
   // Before the others: their sessions are not to be found among the open ones.
   const transactions = await untilKnown(() => oldTransactions(connection, listMax));
   const [facts, state, wrong] = await untilKnown(() =>
@@ -52,7 +54,7 @@ export async function examineServer(place: ServerPlace, workers: readonly Worker
   const leased = alive.reduce((sum, worker) => sum + worker.leased, 0);
   const nodes = times(alive.length, "node is", "nodes are");
   return {
-    findings: judgeServer({ schema, settings, facts, state, wrong, transactions }),
+    findings: judgeServer({ schema, settings, server, facts, state, wrong, transactions }),
     bytes: facts.bytes,
     now,
     isTakenUp: alive.length > 0,
@@ -64,7 +66,7 @@ export async function examineServer(place: ServerPlace, workers: readonly Worker
     facts: {
       integrity: wrong.length === 0 ? "ok (indexes valid, no checksum failed)" : "damaged",
       "schema version": `${place.schemaVersion} in schema "${schema}"`,
-      server: `PostgreSQL ${facts.version}${settings.in_recovery ? ", in recovery" : ""}`,
+      server: `${server.kind === "PostgreSQL" ? "" : `${server.kind}, `}PostgreSQL ${facts.version}${settings.in_recovery ? ", in recovery" : ""}`,
       durability: `fsync ${settings.fsync}, full_page_writes ${settings.full_page_writes}, synchronous_commit ${settings.synchronous_commit}`,
       standbys: standbysText(state),
       queue: `${bytes(state.jobsBytes)}, ${times(state.liveJobs, "row")}, ${facts.deadJobs} dead`,
@@ -87,9 +89,9 @@ function oldestText({ seesAll }: ServerState, [oldest]: readonly OldTransaction[
 }
 
 export function judgeServer(readings: ServerReadings): Finding[] {
-  const { schema, settings, facts, state, wrong, transactions } = readings;
+  const { schema, settings, server, facts, state, wrong, transactions } = readings;
   const findings: Finding[] = [];
-  const refused = fault(settings);
+  const refused = server.refusal ?? fault(settings);
   if (refused !== null) {
     findings.push({
       kind: "server-refused",
@@ -98,6 +100,16 @@ export function judgeServer(readings: ServerReadings): Finding[] {
       details: [],
       next: "Set it right for the whole server; a node that started before keeps going on a server that may lose what it acknowledged",
       facts: { settings },
+    });
+  }
+  if (server.refusal === null && server.note !== null) {
+    findings.push({
+      kind: "server-only-alike",
+      level: "note",
+      title: `It is not only PostgreSQL: ${server.note}`,
+      details: [],
+      next: "Read what holds there: docs/postgres-distributed.md",
+      facts: { kind: server.kind },
     });
   }
   if (wrong.length > 0) {

@@ -43,6 +43,11 @@ export const storeErrors = {
     what: ({ path, why }) => `No encrypted connection to the store ${path} came about: ${why}`,
     next: "Set sslmode in the address to what the server offers: verify-full with sslrootcert=<file> for its own authority, disable only on a network you trust",
   }),
+  STORE_SERVER_UNSUITABLE: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The server of the store ${path} cannot keep what Idem promises: ${why}`,
+    next: "Use PostgreSQL 14 or newer, or change the server as it says; docs/postgres-distributed.md has what each server takes and refuses",
+  }),
   STORE_TOO_MANY_SESSIONS: define<{ path: string; why: string }>({
     retry: "later",
     what: ({ path, why }) => `The server of the store ${path} takes no more sessions: ${why}`,

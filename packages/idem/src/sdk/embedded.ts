@@ -300,7 +300,8 @@ export class Embedded {
     this.sweeper = () => ({ engine: new Engine({ ...made, stays: false }), platform });
     try {
       await this.register(engine);
-      for (const line of await secretsToTell(opened.reads)) telling.logger.warn(line);
+      for (const line of [...(store.shared?.toTell ?? []), ...(await secretsToTell(opened.reads))])
+        telling.logger.warn(line);
     } catch (error) {
       // A file left open would keep its owner's lock, and the next try would be refused for it.
       await store.close();

@@ -86,7 +86,8 @@ export async function startServer(
   try {
     // Runs of every environment go on, also of those nobody asks for today.
     await world.engine(defaultEnv);
-    for (const line of await secretsToTell(store.reads)) telling.logger.warn(line);
+    for (const line of [...(store.shared?.toTell ?? []), ...(await secretsToTell(store.reads))])
+      telling.logger.warn(line);
     const environments = new Set([...world.credentials.environments, ...(await store.reads.environments())]);
     const opened = await Promise.allSettled([...environments].map((env) => world.engine(env)));
     for (const each of opened) {

@@ -22,6 +22,8 @@ export type StoreHint =
 export interface StoreSharing {
   /** How long a process may wait before it looks again; at most a second is waited. */
   readonly pollMs: number;
+  /** What whoever starts a process over it should know of the server: sentences for the log. */
+  readonly toTell?: readonly string[];
   /** The answer ends the subscription. */
   subscribe(listener: (hint: StoreHint) => void): () => void;
   /**

@@ -1,6 +1,10 @@
-// A server that may lose what it has acknowledged, or that cannot write, is refused before anything is accepted.
+// A server that may lose what it has acknowledged, or that cannot write, is refused before anything is accepted; and so is one that only
+// speaks PostgreSQL's protocol and could not keep what is promised. What it keeps with a condition is told when a process starts.
 import type { Pool } from "pg";
 import { errors, type IdemError } from "../../model/errors.ts";
+import type { PostgresAddress } from "./address.ts";
+import { type RecognisedServer, recogniseServer, type ServerAbout } from "./recognise-server.ts";
+import { countStandbysSql } from "./server-reads.ts";
 
 const settingsSql = `
   select current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
@@ -35,9 +39,76 @@ export async function durabilityLost(session: Pick<Pool, "query">, where: string
   return errors.STORE_DURABILITY_LOST({ path: where, why });
 }
 
-export async function checkServer(pool: Pool, where: string): Promise<void> {
+export async function checkServer(pool: Pool, where: string): Promise<RecognisedServer> {
+  const server = await whichServer(pool);
+  if (server.refusal !== null) throw errors.STORE_SERVER_UNSUITABLE({ path: where, why: server.refusal });
   const why = fault(await readSettings(pool));
   if (why !== null) throw errors.STORE_NOT_DURABLE({ path: where, why });
+  return server;
+}
+
+const versionSql = "select version() as version";
+const aboutSql = `
+  select (select extversion from pg_extension where extname = 'citus') as citus,
+         current_setting('yb_effective_transaction_isolation_level', true) as "ybIsolation",
+         (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+           where n.nspname = 'sys' and c.relname in ('jobs', 'iam_pg_role_mappings')) = 2 as "hasDsqlViews"`;
+const nothingElse = { citus: null, ybIsolation: null, hasDsqlViews: false };
+
+/** Its version first: not every server that has one has what else is asked. */
+export async function whichServer(pool: Pick<Pool, "query">): Promise<RecognisedServer> {
+  const { version } = (await pool.query<{ version: string }>(versionSql)).rows[0]!;
+  const first = recogniseServer({ version, ...nothingElse });
+  if (first.kind === "CockroachDB") return first;
+  return recogniseServer({ version, ...(await pool.query<Omit<ServerAbout, "version">>(aboutSql)).rows[0]! });
+}
+
+// Local ones that Citus only knows of have no colocation (pg_dist_partition).
+const distributedSql = `
+  select c.relname as name from pg_dist_partition p
+    join pg_class c on c.oid = p.logicalrelid join pg_namespace n on n.oid = c.relnamespace
+   where n.nspname = $1 and not (p.partmethod = 'n' and p.repmodel <> 't' and p.colocationid = 0)
+   order by name limit 3`;
+
+/** Settings are looked at where the session is; what other nodes of the cluster would do to a commit is not. */
+export async function refuseDistributed(
+  { kind }: RecognisedServer,
+  pool: Pick<Pool, "query">,
+  schema: string,
+  where: string,
+): Promise<void> {
+  if (kind !== "Citus") return;
+  const { rows } = await pool.query<{ name: string }>({ text: distributedSql, values: [schema] });
+  if (rows.length === 0) return;
+  const names = rows.map(({ name }) => name).join(", ");
+  throw errors.STORE_SERVER_UNSUITABLE({
+    path: where,
+    why: `tables of schema "${schema}" are distributed by Citus (${names}): make them local with undistribute_table or citus_schema_undistribute, or use another schema (docs/postgres-distributed.md)`,
+  });
+}
+
+/** What whoever starts a process should know of the server, as sentences; the same is in `idem doctor`. */
+export async function tellServer(
+  server: RecognisedServer,
+  pool: Pick<Pool, "query">,
+  { hosts }: PostgresAddress,
+): Promise<string[]> {
+  const { synchronous_standby_names } = await readSettings(pool);
+  const lines = server.note === null ? [] : [`idem: ${server.note}`];
+  if (synchronous_standby_names !== "") return lines;
+  // Where a provider hides them, the address may tell.
+  const found = await pool.query<{ count: number }>(countStandbysSql).catch(() => ({ rows: [] }));
+  const asynchronous = standbysText(found.rows[0]?.count ?? 0, hosts.length);
+  return asynchronous === null ? lines : [...lines, asynchronous];
+}
+
+function standbysText(standbys: number, hosts: number): string | null {
+  if (standbys === 0 && hosts < 2) return null;
+  const who =
+    standbys > 0
+      ? `${standbys} ${standbys === 1 ? "standby follows" : "standbys follow"} this server asynchronously`
+      : `the address names ${hosts} hosts, and commits wait for none but the first: others follow it asynchronously`;
+  return `idem: ${who}. One that takes over may lack what was acknowledged last: events that were accepted, keys that were taken, steps that were recorded and run again. synchronous_standby_names makes commits wait for it (docs/postgres.md#failover)`;
 }
 
 export const readSettings = async (pool: Pick<Pool, "query">): Promise<Settings> =>

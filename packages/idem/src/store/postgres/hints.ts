@@ -5,6 +5,7 @@
 //   nothing                        yes         yes
 //   pooler=true                    no          yes: nodes that are not behind the pooler hear it
 //   hints=false                    no          no
+//   nothing, the server has none   no          no (recognise-server.ts)
 //   nothing, the server refuses    asked once  no more
 import type { Client, Pool } from "pg";
 import type { Platform, Timer } from "../../platform/platform.ts";
@@ -30,6 +31,9 @@ export interface HintsOptions {
   readonly address: PostgresAddress;
   readonly platform: Pick<Platform, "timer" | "randomBytes">;
   readonly pool: Pool;
+  /** By the address, or because the server has none. */
+  readonly isOff: boolean;
+  readonly toTell: readonly string[];
   readonly stand: () => Promise<void>;
 }
 
@@ -46,9 +50,13 @@ export class Hints implements StoreSharing {
   private isClosed = false;
   private isOff: boolean;
 
+  get toTell(): readonly string[] {
+    return this.options.toTell;
+  }
+
   constructor(private readonly options: HintsOptions) {
     this.self = Buffer.from(options.platform.randomBytes(9)).toString("base64url");
-    this.isOff = !options.address.hasHints;
+    this.isOff = options.isOff;
     this.channel = `idem ${options.address.schema}`.slice(0, 63);
   }
 

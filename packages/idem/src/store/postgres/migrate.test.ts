@@ -56,6 +56,15 @@ test("any number of nodes may start on an empty database at once, and find it ma
   expect(rows.map(({ version }) => version)).toEqual(loadMigrations().map(({ version }) => version));
 });
 
+test("those who take turns on a row instead of the table make it once, too", async () => {
+  const { pool, schema } = nowhere();
+  const rows = { hasTableLocks: false };
+  const all = loadMigrations();
+  await migrate(pool, schema, all.slice(0, 2), where, rows);
+  await Promise.all(Array.from({ length: 4 }, () => migrate(pool, schema, all, where, rows)));
+  expect(await versionOf(pool, schema)).toBe(known);
+});
+
 test("a migration that is killed half-way leaves nothing, and the next one makes it all", async () => {
   const { pool, schema } = nowhere();
   const slow: Migration = {

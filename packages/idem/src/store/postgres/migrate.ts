@@ -16,6 +16,7 @@ import {
 } from "../schema-history.ts";
 import { describeSchema } from "./describe-schema.ts";
 import { mends } from "./mends.ts";
+import type { RecognisedServer } from "./recognise-server.ts";
 import { qualify, quoted } from "./statement.ts";
 import { nameStore } from "./store-id.ts";
 
@@ -28,12 +29,13 @@ export async function migrate(
   schema: string,
   migrations: readonly Migration[],
   where: string,
+  server: Pick<RecognisedServer, "hasTableLocks"> = { hasTableLocks: true },
 ): Promise<void> {
   for (let tried = 1; ; tried++) {
     const client = await pool.connect();
     try {
       if ((await readHistory(client, schema, migrations, where)).kind === "current") return;
-      await bringUp(client, schema, migrations, where);
+      await bringUp(client, schema, migrations, where, server);
       return;
     } catch (error) {
       await client.query("rollback").catch(() => {});
@@ -107,6 +109,7 @@ async function bringUp(
   schema: string,
   migrations: readonly Migration[],
   where: string,
+  { hasTableLocks }: Pick<RecognisedServer, "hasTableLocks">,
 ): Promise<void> {
   const table = `${quoted(schema)}.migrations`;
   await client.query("begin");
@@ -122,7 +125,11 @@ async function bringUp(
     `create table if not exists ${table} (version integer primary key, name text not null, at timestamptz not null default now(), checksum text)`,
   );
   // Others who migrate wait here; who only reads or works does not.
-  await client.query(`lock table ${table} in share row exclusive mode`);
+  await client.query(
+    hasTableLocks
+      ? `lock table ${table} in share row exclusive mode`
+      : `select 1 from ${table} order by version limit 1 for update`,
+  );
   const history = await readHistory(client, schema, migrations, where);
   if (history.kind === "unrecorded") await recognise(client, schema, migrations, history.found, where);
   const found = await versionOf(client, schema);

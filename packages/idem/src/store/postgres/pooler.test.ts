@@ -15,11 +15,25 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
+const hinting = /^listen |\bpg_notify\b/i;
+
+type Change = (text: string) => string;
+const asItIs: Change = (text) => text;
+
 /** What a server answers with 0A000, as one does that has no LISTEN. */
 const unsupported = "select count(*) from pg_class for update";
+const withoutHints: Change = (text) => (hinting.test(text) ? unsupported : text);
+
+/** What servers that speak the same protocol say about themselves. */
+const asYugabyte: Change = (text) =>
+  /^select version\(\)/.test(text)
+    ? "select 'PostgreSQL 15.12-YB-2025.2.3.2-b0 on x86_64-pc-linux-gnu' as version"
+    : text.replace(/current_setting\('yb_\w+', true\)/, "'read committed'");
+const asCockroach: Change = (text) =>
+  /^select version\(\)/.test(text) ? "select 'CockroachDB CCL v24.3.5 (x86_64-pc-linux-gnu)' as version" : text;
 
 /** The driver, keeping what every session was opened with and asked. */
-function watchedDriver(refused: RegExp | null) {
+function watchedDriver(change: Change) {
   const opened: { readonly options?: unknown }[] = [];
   const asked: { readonly text: string; readonly name?: string }[] = [];
   class Client extends pg.Client {
@@ -30,16 +44,17 @@ function watchedDriver(refused: RegExp | null) {
     override query(...input: any[]): any {
       const [query] = input;
       asked.push(typeof query === "string" ? { text: query } : query);
-      const isRefused = refused?.test(asked.at(-1)!.text) === true;
-      const sent = isRefused ? [unsupported, ...input.filter((each) => typeof each === "function")] : input;
+      const { text } = asked.at(-1)!;
+      const changed = change(text);
+      const sent = changed === text ? input : [changed, ...input.filter((each) => typeof each === "function")];
       return (super.query as (...input: unknown[]) => unknown)(...sent);
     }
   }
   return { driver: { types: pg.types, Client, Pool: pg.Pool } as unknown as Pg, opened, asked };
 }
 
-async function node(url: string, refused: RegExp | null = null) {
-  const watched = watchedDriver(refused);
+async function node(url: string, change = asItIs) {
+  const watched = watchedDriver(change);
   const store = await openPostgresStore({ url, pg: watched.driver, platform: nodePlatform, owner: "test" });
   const idem = new Idem({ id: "shop", store, platform: nodePlatform, logger: silent });
   onTestFinished(() => idem.stop());
@@ -94,19 +109,17 @@ test("with pooler=true a node works without named statements, session settings o
   expect(opened.filter(({ options }) => options !== undefined)).toEqual([]);
 });
 
-const hinting = /^listen |\bpg_notify\b/i;
-
 test("two nodes that cannot hear each other find each other's work by looking", async () => {
-  const cases: [string, RegExp | null][] = [
-    ["pooler=true", null],
-    ["hints=false", null],
-    // The server refuses to be listened to.
-    ["pool=8", hinting],
+  const cases: [string, Change][] = [
+    ["pooler=true", asItIs],
+    ["hints=false", asItIs],
+    ["pool=8", withoutHints],
+    ["pool=9", asYugabyte],
   ];
   const heard = await Promise.all(
-    cases.map(async ([word, refused]) => {
+    cases.map(async ([word, change]) => {
       const url = `${server.url}?schema=deaf_${word.replace("=", "_")}&${word}`;
-      const [worker, sender] = [await node(url, refused), await node(url, refused)];
+      const [worker, sender] = [await node(url, change), await node(url, change)];
       await worker.idem.start();
       const { decisions } = await sender.idem.send({ name: "order/paid", data: { orderId: 1 } });
       await expect
@@ -114,11 +127,12 @@ test("two nodes that cannot hear each other find each other's work by looking", 
         .toBe("waiting");
       await Promise.all([worker.idem.stop(), sender.idem.stop()]);
       const asked = [...worker.asked, ...sender.asked].map(({ text }) => text);
-      expect(asked.filter((text) => /advisory/i.test(text))).toEqual([]);
+      const ofPostgres = change === asYugabyte ? /advisory|\bctid\b|\block table\b/i : /advisory/i;
+      expect(asked.filter((text) => ofPostgres.test(text))).toEqual([]);
       return asked.filter((text) => hinting.test(text)).length;
     }),
   );
-  expect(heard[1]).toBe(0);
+  expect([heard[1], heard[3]]).toEqual([0, 0]);
   // Each asked to listen, and to tell, once at most.
   expect(heard[2]).toBeLessThanOrEqual(4);
 });
@@ -131,4 +145,15 @@ test("without it statements are named, so that each is planned once per session"
   expect(asked.some(({ name }) => name !== undefined)).toBe(true);
   expect(asked.some(({ text }) => text.startsWith("listen "))).toBe(true);
   expect(opened.every(({ options }) => typeof options === "string")).toBe(true);
+});
+
+test("a server that could not keep what is promised is recognised before anything is made there", async () => {
+  await expect(node(`${server.url}?schema=cockroach`, asCockroach)).rejects.toMatchObject({
+    code: "STORE_SERVER_UNSUITABLE",
+    message: expect.stringContaining("CockroachDB does not make the store's tables"),
+  });
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  expect((await client.query("select 1 from pg_namespace where nspname = 'cockroach'")).rows).toEqual([]);
+  await client.end();
 });

@@ -1,4 +1,4 @@
-// The contract on a real server: one of its own, or one that runs already, by its address, with words for its addresses.
+// The contract on a real server: one of its own, or the one that `npm run postgres:tried` names.
 import pg from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";

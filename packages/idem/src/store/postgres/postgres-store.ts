@@ -9,7 +9,7 @@ import type { Store, StoreWrites } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
 import { advanceRun } from "./advance-run.ts";
 import { type BeatsPlatform, SharedBeats } from "./beats.ts";
-import { checkServer } from "./check-server.ts";
+import { checkServer, refuseDistributed, tellServer } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { Hints } from "./hints.ts";
 import { HotCalls } from "./hot-calls.ts";
@@ -72,25 +72,38 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const applicationName = `idem ${options.owner}`.slice(0, 63);
   const sessions = new Sessions({ ...options, address, applicationName });
   const pool = sessions.workers();
+  let isPlain = false;
+  let toTell: readonly string[] = [];
   try {
-    await checkServer(pool, where);
+    const server = await checkServer(pool, where);
+    isPlain = !server.hasHints || !address.hasHints;
     await (address.isPooled ? tryTransaction(pool) : refuseUnsetSession(pool, where));
     const patient = sessions.preparing();
     const prepare = options.mode === "attach" ? checkSchema : migrate;
-    await prepare(patient, address.schema, loadMigrations(), where);
+    await prepare(patient, address.schema, loadMigrations(), where, server);
     await sessions.end(patient);
+    await refuseDistributed(server, pool, address.schema, where);
     await refuseHalfMoved(pool, address.schema, where);
+    toTell = options.mode === "attach" ? [] : await tellServer(server, pool, address);
   } catch (error) {
     await sessions.close(options.platform);
     throw openingFault(error, where);
   }
-  const connection = new Connection(pool, new Statements(address.schema), !address.isPooled);
+  const connection = new Connection(pool, new Statements(address.schema, isPlain), !address.isPooled);
   const { platform, wallMs } = options;
   const { schema } = address;
   const { lockWaitMs } = sessions;
   const transactions = new Transactions({ pool, connection, schema, platform, wallMs, lockWaitMs, where });
   const beats = transactions.over(sessions.beats(), sessions.beatPatienceMs);
-  const hints = new Hints({ sessions, address, platform, pool, stand: () => transactions.stand() });
+  const hints = new Hints({
+    sessions,
+    address,
+    isOff: isPlain,
+    toTell,
+    platform,
+    pool,
+    stand: () => transactions.stand(),
+  });
   const beating = new SharedBeats(options);
   const transactional = new StepTransactions({ sessions, address, connection, transactions, where });
   const at = () => transactions.run((tx) => Promise.resolve(tx.at), "read");

@@ -3,7 +3,7 @@
 import { errors } from "../../model/errors.ts";
 import { operationNames, type Store } from "../store.ts";
 import { readAddress, withoutPassword } from "./address.ts";
-import { readSettings, type Settings } from "./check-server.ts";
+import { readSettings, type Settings, whichServer } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { checkSchema } from "./migrate.ts";
 import { loadMigrations } from "./migrations.ts";
@@ -11,6 +11,7 @@ import { refuseHalfMoved } from "./moving-mark.ts";
 import { openingFault } from "./opening-fault.ts";
 import { type PostgresStoreOptions, repeated } from "./postgres-store.ts";
 import { readsOver } from "./reads.ts";
+import type { RecognisedServer } from "./recognise-server.ts";
 import { Sessions } from "./sessions.ts";
 import { Statements } from "./statement.ts";
 import { Transactions } from "./transactions.ts";
@@ -22,6 +23,7 @@ export interface ReadOnlyStore {
   readonly schema: string;
   readonly schemaVersion: number;
   readonly settings: Settings;
+  readonly server: RecognisedServer;
   /** Its address without what is secret. */
   readonly where: string;
   /** Asks again when the session was lost. */
@@ -39,6 +41,10 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
   const sessions = new Sessions({ ...options, address, applicationName: `idem ${options.owner}` });
   const pool = sessions.workers();
   try {
+    const server = await whichServer(pool);
+    // There is nothing to look at where the tables cannot be.
+    if (server.kind === "CockroachDB" && server.refusal !== null)
+      throw errors.STORE_SERVER_UNSUITABLE({ path: where, why: server.refusal });
     const settings = await readSettings(pool);
     const schemaVersion = await checkSchema(pool, schema, loadMigrations(), where);
     await refuseHalfMoved(pool, schema, where);
@@ -77,6 +83,7 @@ export async function openReadOnlyStore(options: PostgresStoreOptions): Promise<
       schema,
       schemaVersion,
       settings,
+      server,
       where,
       untilKnown: (attempt) => transactions.untilKnown(attempt),
     };

@@ -47,6 +47,11 @@ export interface ServerState {
   readonly standbys: number;
 }
 
+export const countStandbysSql = `
+  select count(*) from pg_stat_replication s
+   where s.application_name not in ('pg_basebackup', 'pg_receivewal')
+     and not exists (select 1 from pg_replication_slots l where l.active_pid = s.pid and l.slot_type = 'logical')`;
+
 const serverStateSql = `
   select (extract(epoch from clock_timestamp()) * 1000)::bigint as now,
          pg_has_role(current_user, 'pg_read_all_stats', 'usage') as "seesAll",
@@ -59,10 +64,7 @@ const serverStateSql = `
          current_setting('autovacuum') as autovacuum,
          (select setting::bigint * 1000 from pg_settings where name = 'autovacuum_naptime') as "autovacuumNaptimeMs",
          current_setting('synchronous_standby_names') as "synchronousStandbys",
-         (select count(*) from pg_stat_replication s
-           where s.application_name not in ('pg_basebackup', 'pg_receivewal')
-             and not exists (select 1 from pg_replication_slots l
-                              where l.active_pid = s.pid and l.slot_type = 'logical')) as standbys`;
+         (${countStandbysSql}) as standbys`;
 
 export const readServerState = async (connection: Connection, schema: string): Promise<ServerState> =>
   (await connection.find<ServerState>(serverStateSql, { jobs: `${quoted(schema)}.jobs` }))[0]!;

@@ -108,7 +108,7 @@ function standbysText(standbys: number, hosts: number): string | null {
     standbys > 0
       ? `${standbys} ${standbys === 1 ? "standby follows" : "standbys follow"} this server asynchronously`
       : `the address names ${hosts} hosts, and commits wait for none but the first: others follow it asynchronously`;
-  return `idem: ${who}. One that takes over may lack what was acknowledged last: events that were accepted, keys that were taken, steps that were recorded and run again. synchronous_standby_names makes commits wait for it (docs/postgres.md#failover)`;
+  return `idem: ${who}. Where one takes over, what was acknowledged last may be lost: accepted events are gone, taken keys free, and recorded steps run again. Name it in synchronous_standby_names, and commits wait for it; one that is only read from may stay as it is (docs/postgres.md#failover)`;
 }
 
 export const readSettings = async (pool: Pick<Pool, "query">): Promise<Settings> =>

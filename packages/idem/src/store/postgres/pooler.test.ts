@@ -94,7 +94,7 @@ const settled = async (idem: Idem, count: number) => {
 test("with pooler=true a node works without named statements, session settings or listening", async () => {
   const { idem, opened, asked } = await node(`${server.url}?schema=pooled&pooler=true`);
   await idem.start();
-  const ended = await settled(idem, 20);
+  const ended = await settled(idem, 8);
   expect(ended.map(({ state }) => state)).toEqual(ended.map(() => "completed"));
   await idem.stop();
   expect(asked.length).toBeGreaterThan(50);
@@ -140,7 +140,7 @@ test("two nodes that cannot hear each other find each other's work by looking", 
 test("without it statements are named, so that each is planned once per session", async () => {
   const { idem, asked, opened } = await node(`${server.url}?schema=direct`);
   await idem.start();
-  await settled(idem, 10);
+  await settled(idem, 4);
   await idem.stop();
   expect(asked.some(({ name }) => name !== undefined)).toBe(true);
   expect(asked.some(({ text }) => text.startsWith("listen "))).toBe(true);

@@ -31,8 +31,8 @@ export class PostgresTarget {
     const where = withoutPassword(url);
     const pool = new Sessions({ pg, address, applicationName: "idem migrate-store" }).preparing();
     try {
-      await checkServer(pool, where);
-      await migrate(pool, address.schema, loadMigrations(), where);
+      const server = await checkServer(pool, where);
+      await migrate(pool, address.schema, loadMigrations(), where, server);
       return new PostgresTarget(pool, await pool.connect(), address.schema, where);
     } catch (error) {
       await pool.end();

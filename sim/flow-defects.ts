@@ -22,8 +22,8 @@ export const flowDefects: readonly Defect[] = [
     patches: [
       {
         file: sqlite("advance-run"),
-        from: "        return job.lane;\n",
-        to: "        return null;\n",
+        from: "return connection.one(suspendJobSql, dueAt, next.enterAt ?? null, env, jobId);",
+        to: "return { ...connection.one(suspendJobSql, dueAt, next.enterAt ?? null, env, jobId), lane: null };",
       },
     ],
   },
@@ -41,6 +41,33 @@ export const flowDefects: readonly Defect[] = [
         from: "        const { picture } = this;\n        if (picture === null)\n            return true;\n",
         to: "        const picture = this.look();\n",
       },
+    ],
+  },
+  {
+    name: "a limit gives a step one slot too many",
+    patches: [
+      {
+        file: "flow/concurrency/beside.js",
+        from: "cap - used(slot) + held[position] - kept)",
+        to: "cap - used(slot) + held[position] - kept + 1)",
+      },
+    ],
+  },
+  {
+    name: "a step beside others begins before it has its slot",
+    patches: [
+      {
+        file: "execute/step-slots.js",
+        from: "this.inside < 1 + this.usable",
+        to: "this.inside < 2 + this.usable",
+      },
+    ],
+  },
+  {
+    name: "what a run holds beside its slot is not counted",
+    patches: [
+      { file: sqlite("lane-book"), from: "            if (more > 0)\n", to: "            if (more > 9)\n" },
+      { file: memory("lanes"), from: "+ 1 + (beside[position] ?? 0)", to: "+ 1" },
     ],
   },
   {

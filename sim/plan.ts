@@ -1,7 +1,7 @@
 // What a seed says about its world: how many nodes over which store, what they do, and what goes wrong.
 import { drawFaults, drawPostgresFaults, type Faults, withFileFaults } from "./faults.ts";
 import { Random } from "./random.ts";
-import { cronWorkload, deadlyWorkload, flowWorkloads, plainWorkloads } from "./workloads/all.ts";
+import { cronWorkload, deadlyWorkload, flowWorkloads, plainWorkloads, wideWorkload } from "./workloads/all.ts";
 import type { Workload } from "./workloads/workload.ts";
 
 export const storeModels = ["sqlite", "memory", "postgres"] as const;
@@ -9,7 +9,7 @@ export type StoreModel = (typeof storeModels)[number];
 
 export interface WorldOptions {
   readonly seed: number;
-  /** Faults switched off whatever the seed says; "flow" for limits, buffers and schedules, "postgres" for that model, "sweeps" for nodes that do not stay, "deadly" for steps that end their process. */
+  /** Faults switched off whatever the seed says; "flow" for limits, buffers and schedules, "postgres" for that model, "sweeps" for nodes that do not stay, "deadly" for steps that end their process, "wide" for steps side by side in limits. */
   readonly off?: ReadonlySet<string>;
   /** The store, whatever the seed says. */
   readonly store?: StoreModel;
@@ -72,8 +72,10 @@ function drawOwnPlan({ seed, off }: WorldOptions): Plan {
   const flowing = off?.has("flow") ? plain : withFlow(plain, new Random(seed).fork("flow"));
   // From a stream of its own, as above. Not beside schedules, whose worlds are long enough.
   const isDeadly = new Random(seed).fork("deadly").chance(0.06) && off?.has("deadly") !== true;
-  if (!isDeadly || flowing.workloads.includes(cronWorkload)) return flowing;
-  return { ...flowing, workloads: [deadlyWorkload, ...flowing.workloads.slice(0, 1)] };
+  if (flowing.workloads.includes(cronWorkload)) return flowing;
+  if (isDeadly) return { ...flowing, workloads: [deadlyWorkload, ...flowing.workloads.slice(0, 1)] };
+  const isWide = new Random(seed).fork("wide").chance(0.1) && off?.has("wide") !== true;
+  return isWide ? { ...flowing, workloads: [wideWorkload, ...flowing.workloads.slice(0, 1)] } : flowing;
 }
 
 /** From a stream of its own: without it a seed is the world it was before there were limits. */

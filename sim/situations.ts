@@ -16,6 +16,14 @@ export function situationsOf(evidence: Evidence): Readonly<Record<string, number
   for (const { run, isLost } of facts.ledger.leases) {
     if (isLost && facts.of(facts.runs.get(run) ?? { fn: "" })?.slots !== undefined) add("slots lost with their worker");
   }
+  for (const run of facts.dump.runs) {
+    if (facts.of(run)?.slots?.some(({ isOfSteps }) => isOfSteps) !== true) continue;
+    const entries = facts.ledger.entries.filter((entry) => entry.run === run.id);
+    entries.forEach(({ at, process }, i) => {
+      const isBeside = entries.slice(0, i).some((other) => other.process === process && (other.left?.at ?? at) > at);
+      if (isBeside) add("steps beside others in slots of their own");
+    });
+  }
   for (const { name, firstEventId } of facts.dump.events) {
     if (name === detectedEvent)
       add(firstEventId === null ? "duplicates the radar told of" : "duplicates told of before");

@@ -51,6 +51,7 @@ export const sometimes: Readonly<Record<string, number>> = {
   "starts put off by a throttle": 50,
   "slots lost with their worker": 30,
   "runs cancelled in line": 40,
+  "steps beside others in slots of their own": 200,
   // Buffers.
   "batches that were full": 50,
   "batches that were due": 100,

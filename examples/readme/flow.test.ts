@@ -37,6 +37,12 @@ test("a limited run is run, whatever its turn", async () => {
   expect([...did].sort()).toEqual(["pull 1", "pull 1", "pull 2", "summarise", "translate"]);
 });
 
+test("steps side by side are done, each once", async () => {
+  await send("album/uploaded", { photos: ["sea", "sky", "sun"] });
+  await idem.idle();
+  expect([...did].sort()).toEqual(["resize sea", "resize sky", "resize sun"]);
+});
+
 test("a throttle lets a burst begin at once and spaces the rest", async () => {
   await send("order/paid", ...Array.from({ length: 7 }, () => ({ partner: "acme" })));
   await idem.idle();

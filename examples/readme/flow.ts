@@ -30,6 +30,17 @@ idem.createFunction({ id: "summarise", concurrency: openai }, { event: "doc/adde
 idem.createFunction({ id: "translate", concurrency: openai }, { event: "doc/added" }, async () => work("translate"));
 // #endregion
 
+// #region side-by-side
+idem.createFunction(
+  { id: "resize", concurrency: { limit: 10, parallelSteps: true } },
+  { event: "album/uploaded" },
+  async ({ event, step }) => {
+    const photos: string[] = event.data.photos;
+    await Promise.all(photos.map((photo) => step.run(`resize ${photo}`, () => work(`resize ${photo}`))));
+  },
+);
+// #endregion
+
 // #region throttle
 idem.createFunction(
   { id: "call-partner", throttle: { limit: 60, period: "1m", burst: 5, key: "event.data.partner" } },

@@ -1,5 +1,6 @@
 // Limits: never exceeded by those who hold a lease, spaced as configured, and nobody refused or put off without a reason.
 import type { Entry } from "../ledger.ts";
+import type { FunctionFacts } from "../workloads/workload.ts";
 import { type Check, type Facts, groupBy, type Run } from "./facts.ts";
 
 interface Span {
@@ -11,14 +12,14 @@ interface Span {
 export const limitChecks = {
   "no more runs hold a slot than its limit"(facts, fail) {
     const spans = facts.ledger.leases.map(({ run, order, endOrder }) => ({ run, from: order, to: endOrder }));
-    for (const { slot, count, limit, run } of exceeded(facts, spans)) {
+    for (const { slot, count, limit, run } of exceeded(facts, spans, () => true)) {
       fail(`slot ${slot}: ${count} runs had it, ${limit} may; the last was ${run}`);
     }
   },
 
   "no more steps are at work in a slot than its limit"(facts, fail) {
     const spans = facts.ledger.entries.flatMap((entry) => atWork(facts, entry));
-    for (const { slot, count, limit, run } of exceeded(facts, spans)) {
+    for (const { slot, count, limit, run } of exceeded(facts, spans, countsSteps)) {
       fail(`slot ${slot}: ${count} steps at work, ${limit} may be; the last was of run ${run}`);
     }
   },
@@ -98,13 +99,13 @@ function atWork({ ledger }: Facts, entry: Entry): Span[] {
 }
 
 /** Where more spans than allowed have one slot. */
-function* exceeded(facts: Facts, spans: readonly Span[]) {
+function* exceeded(facts: Facts, spans: readonly Span[], counts: (slot: Slot, ofRun: readonly Slot[]) => boolean) {
   const limits = new Map<string, number>();
   const inSlot = new Map<string, Span[]>();
   for (const span of spans) {
     const run = facts.runs.get(span.run);
     if (run === undefined || facts.neverBegan(run)) continue;
-    for (const { slot, limit } of slotsOf(facts, run)) {
+    for (const { slot, limit } of slotsOf(facts, run, counts)) {
       limits.set(slot, limit);
       const list = inSlot.get(slot);
       if (list === undefined) inSlot.set(slot, [span]);
@@ -128,5 +129,13 @@ function* exceeded(facts: Facts, spans: readonly Span[]) {
   }
 }
 
-const slotsOf = (facts: Facts, run: Run): readonly { slot: string; limit: number }[] =>
-  (facts.of(run)?.slots ?? []).map(({ of, limit }) => ({ slot: of(facts.data(run)), limit }));
+type Slot = NonNullable<FunctionFacts["slots"]>[number];
+
+/** Where a limit counts runs and another one steps, a run has one slot of the first, however many steps are at work. */
+const countsSteps = ({ isOfSteps }: Slot, ofRun: readonly Slot[]): boolean =>
+  isOfSteps === true || ofRun.every((slot) => slot.isOfSteps !== true);
+
+function slotsOf(facts: Facts, run: Run, counts: (slot: Slot, ofRun: readonly Slot[]) => boolean) {
+  const slots = facts.of(run)?.slots ?? [];
+  return slots.filter((slot) => counts(slot, slots)).map(({ of, limit }) => ({ slot: of(facts.data(run)), limit }));
+}

@@ -8,6 +8,7 @@ import { limits } from "./limits.ts";
 import { singles } from "./singles.ts";
 import { steps } from "./steps.ts";
 import { waits } from "./waits.ts";
+import { wide } from "./wide.ts";
 import type { Workload } from "./workload.ts";
 
 /** Runs that begin as soon as their event arrives. */
@@ -15,6 +16,9 @@ export const plainWorkloads: readonly Workload[] = [steps, failures, keys, waits
 
 /** Runs that something else has to let begin. */
 export const flowWorkloads: readonly Workload[] = [limits, buffers, singles];
+
+/** Steps side by side in limits that count them. */
+export const wideWorkload: Workload = wide;
 
 /** Minutes long, so fewer worlds have them. */
 export const cronWorkload: Workload = crons;

@@ -20,7 +20,12 @@ export interface FunctionFacts {
     readonly held: boolean;
   };
   /** The slots a run takes while it is at work, and how many may have each. */
-  readonly slots?: readonly { readonly of: (data: Data) => string; readonly limit: number }[];
+  readonly slots?: readonly {
+    readonly of: (data: Data) => string;
+    readonly limit: number;
+    /** Steps side by side take one each. Where no slot of the function does so, its steps go one after another, and each slot has as many steps as runs. */
+    readonly isOfSteps?: true;
+  }[];
   readonly throttle?: {
     readonly of: (data: Data) => unknown;
     readonly limit: number;

@@ -2,9 +2,11 @@
 // need (ids, decisions about events) is made where it is.
 import type { Code } from "../execute/function-code.ts";
 import type { AnswerTo, Patch } from "../execute/ports.ts";
+import type { BesideLevel } from "../execute/step-slots.ts";
+import { type BesideAsked, besideCaps } from "../flow/concurrency/beside.ts";
 import type { NewLog } from "../model/log-line.ts";
 import type { TracedRun } from "../observe/trace-run.ts";
-import type { AdvanceAnswer, Advanced } from "../store/advance.ts";
+import type { AdvanceAnswer, Advanced, AdvanceInput } from "../store/advance.ts";
 import { endEvents } from "./end-events.ts";
 import { persistAfter } from "./persist.ts";
 import { decideSends, type NestedPlan, noSends, planNested, RunIds, type SentEvents } from "./prepare-ingest.ts";
@@ -99,7 +101,7 @@ export class AdvanceRun {
     this.tries++;
     const { patch, nested, log } = this;
     const { job } = this.held;
-    return this.held.options.store.advance({
+    const input: AdvanceInput = {
       env: this.held.options.env,
       worker: this.held.heldBy,
       runId: job.memo.run.id,
@@ -112,7 +114,16 @@ export class AdvanceRun {
       seen: this.seen,
       ...(log === null ? {} : { log }),
       next: patch.next,
-    });
+    };
+    const { beside } = patch;
+    return this.held.options.store.advance(beside === undefined ? input : { ...input, beside: this.beside(beside) });
+  }
+
+  /** By the newest configuration, as leases go by it. */
+  private beside(level: BesideLevel): BesideAsked {
+    const { job, code, options } = this.held;
+    const config = options.registry.get(job.memo.run.fn)?.config ?? code.config;
+    return { ...level, caps: besideCaps(config.concurrency) };
   }
 
   private get isNeeded(): boolean {
@@ -172,7 +183,7 @@ export class AdvanceRun {
       options.traces.decided(this.nested.ingest?.events ?? none, answer.ingested.decisions);
     }
     worker.wake(answer.woken);
-    if (answer.freed) worker.poke();
+    if (answer.freed) worker.slotsFreed();
     tellAdvanced(patch, answer, memo, code, options);
     const failed = (what: string, error: unknown) => options.telling.logger.warn(`idem: ${what} failed`, error);
     raiseDiverged(patch, memo.run, { store, env, newId, failed });

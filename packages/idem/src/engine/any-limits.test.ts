@@ -15,6 +15,8 @@ interface Limited {
   readonly options: Partial<FunctionOptions>;
   /** The slots a run takes, with what each allows. */
   readonly slots: (data: Data) => readonly (readonly [slot: string, limit: number])[];
+  /** The steps it ends with, side by side; one unless said. */
+  readonly last?: readonly string[];
 }
 
 const shared = { scope: "env", key: "string(event.data.b)" } as const;
@@ -49,6 +51,19 @@ const limited: Record<string, Limited> = {
       throttle: { limit: 2, period: "3s", key: "event.data.b" },
     },
     slots: ({ a }) => [[`spaced ${a}`, 2]],
+  },
+  beside: {
+    options: {
+      concurrency: [
+        { limit: 3, ...shared, parallelSteps: true },
+        { limit: 2, key: "event.data.a", parallelSteps: true },
+      ],
+    },
+    slots: ({ a, b }) => [
+      [`shared ${b}`, 3],
+      [`beside ${a}`, 2],
+    ],
+    last: ["second", "third", "fourth"],
   },
   alone: {
     options: { concurrency: { limit: 1, ...shared }, singleton: { mode: "cancel", key: "event.data.a" } },
@@ -93,7 +108,7 @@ async function live(store: (typeof stores)[number], seed: number) {
   };
   const nodes = [process({ runsInFlight: 4 }).idem, process().idem];
   for (const idem of nodes) {
-    for (const [id, { options, slots }] of Object.entries(limited)) {
+    for (const [id, { options, slots, last = ["second"] }] of Object.entries(limited)) {
       idem.createFunction(
         { id, retries: 1, backoff: () => 2_000, ...options },
         { event: `do/${id}` },
@@ -105,7 +120,7 @@ async function live(store: (typeof stores)[number], seed: number) {
             if (data.fails && attempt === 1) throw new Error("again");
           });
           if (data.nap > 0) await step.sleep("nap", data.nap * 1_000);
-          await step.run("second", () => work(run));
+          await Promise.all(last.map((name) => step.run(name, () => work(run))));
         },
       );
     }

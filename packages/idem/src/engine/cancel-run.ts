@@ -50,7 +50,7 @@ export async function cancelRun(
         worker.cancel(runId);
         worker.takeIn(answer.ingested, null);
         worker.wake(answer.woken);
-        if (answer.freed) worker.poke();
+        if (answer.freed) worker.slotsFreed();
         engine.ends.announce(runId, { state: "cancelled", result });
         tellEnd("cancelled", result, memo, engine);
       }

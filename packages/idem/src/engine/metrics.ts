@@ -7,7 +7,7 @@ import type { StoreObserver } from "../observe/observed-store.ts";
 import { metricsType } from "../observe/prometheus.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import type { LoopWatch, Platform } from "../platform/platform.ts";
-import type { OpenCounts, StoreCounts } from "../store/reads.ts";
+import type { OpenSlots, StoreCounts } from "../store/reads.ts";
 import type { Engine } from "./engine.ts";
 
 type Engines = () => ReadonlyMap<string, Engine>;
@@ -90,7 +90,7 @@ export class Metrics {
       asked.then(forget, forget);
       return asked;
     };
-    const ofLimited = (show: (open: OpenCounts) => number) =>
+    const ofLimited = (show: (open: OpenSlots) => number) =>
       perEnv(countsOf, (env, { byFunction }) =>
         engineOf(env)
           .registry.all.filter(({ config }) => needsLane(config))
@@ -121,7 +121,7 @@ export class Metrics {
     );
     meters.gauge(
       "slots",
-      ofLimited(({ running }) => running),
+      ofLimited(({ running, beside1, beside2 }) => running + Math.max(beside1, beside2)),
     );
     meters.gauge(
       "pending",

@@ -9,8 +9,10 @@ import type {
   RunPorts,
   RunRoom,
   RunTrace,
+  SlotsPort,
 } from "../execute/ports.ts";
 import type { SiblingPlans } from "../execute/sibling-plans.ts";
+import { countsSteps } from "../flow/concurrency/beside.ts";
 import { payloadOf } from "../model/event.ts";
 import { type TakenEquality, takeEquality } from "../model/expression-equality.ts";
 import type { NewLog } from "../model/log-line.ts";
@@ -26,10 +28,12 @@ import { persist } from "./persist.ts";
 import { eventsOfSends, invokedEvent } from "./prepare-ingest.ts";
 import type { WorkerOptions } from "./worker.ts";
 
-export type RunJob = Extract<LeasedJob, { kind: "run" }>;
+/** `isAgain`: this process had it before, under the same lease. */
+export type RunJob = Extract<LeasedJob, { kind: "run" }> & { readonly isAgain?: true };
 
 /** One for each lease: methods and not functions of its own, for twenty of those would be a kilobyte and a half of every run. */
 export class WorkerPorts implements RunPorts {
+  readonly slots?: SlotsPort;
   readonly trace?: RunTrace;
   readonly transact?: NonNullable<RunPorts["transact"]>;
   private readonly options: WorkerOptions;
@@ -40,6 +44,7 @@ export class WorkerPorts implements RunPorts {
   ) {
     const { trace, options, heldBy, job } = held;
     this.options = options;
+    if (countsSteps(held.code.config.concurrency)) this.slots = slotsPort(held);
     if (trace !== null) this.trace = trace;
     const { transactional } = options.store;
     if (transactional === null) return;
@@ -154,6 +159,12 @@ export class WorkerPorts implements RunPorts {
     );
   }
 }
+
+const slotsPort = ({ job, worker }: HeldRun): SlotsPort => ({
+  isNew: job.isAgain !== true,
+  gaveBack: () => worker.gaveSlotsBack(),
+  whenFreed: (run) => worker.whenSlotsFreed(run),
+});
 
 /** What is asked of the store is asked until it answers, as long as the run is this worker's. */
 function effectStore({ heldBy, worker, options }: HeldRun): EffectStore {

@@ -72,6 +72,8 @@ export interface WorkerOptions {
   readonly cancelRun: (runId: string, reason: string) => Promise<unknown>;
 }
 
+const slotWaitersTold = 4;
+
 export class Worker {
   readonly names: LeaseNames;
   private readonly active = new Map<string, { pass: Pass; fence: number; heldBy: string; done: Promise<void> }>();
@@ -92,6 +94,9 @@ export class Worker {
   private readonly upkeep: Upkeep;
   private readonly beside: ExtendBeside;
   private readonly idleWaiters: (() => void)[] = [];
+  /** Runs at work here whose steps wait for slots, the longest first. */
+  private readonly slotWaiters = new Set<() => void>();
+  private haveSlotsBeenFreed = false;
   readonly stepIds = new StepIds();
   readonly plans = new SiblingPlans();
   private readonly caps: CapsOfCodes;
@@ -256,6 +261,30 @@ export class Worker {
     void this.lease();
   }
 
+  /** Runs in line go first; then steps are told that wait beside others of their run. */
+  slotsFreed(): void {
+    this.haveSlotsBeenFreed = true;
+    this.poke();
+  }
+
+  /** Nobody in line wants them. */
+  gaveSlotsBack(): void {
+    if (this.slotWaiters.size > 0) this.slotsFreed();
+  }
+
+  whenSlotsFreed(run: () => void): () => void {
+    this.slotWaiters.add(run);
+    return () => this.slotWaiters.delete(run);
+  }
+
+  private tellSlotWaiters(): void {
+    this.haveSlotsBeenFreed = false;
+    if (this.slotWaiters.size === 0) return;
+    // Each asks the store: of hundreds that wait for one slot, a few.
+    const told = [...this.slotWaiters].slice(0, slotWaitersTold);
+    for (const run of told) run();
+  }
+
   wake(woken: readonly WokenRun[]): void {
     for (const { runId, leasedBy } of woken) {
       if (leasedBy === null) this.poke();
@@ -376,6 +405,7 @@ export class Worker {
     } finally {
       this.leasing = false;
       this.again = false;
+      if (this.haveSlotsBeenFreed) this.tellSlotWaiters();
       this.settled();
     }
   }
@@ -422,6 +452,7 @@ export class Worker {
         this.names.ended(heldBy);
         // A full house may have left due work behind. Asked before the place was freed: many may leave in one turn.
         if (wasFull || this.wasCut) this.poke();
+        this.gaveSlotsBack();
         this.settled();
       }
     };
@@ -445,7 +476,7 @@ export class Worker {
       if (this.stopped || !this.names.holds(heldBy) || this.active.has(id)) return;
       try {
         const memo = await store.reads.runMemo(env, id);
-        if (memo !== null && !isEnded(memo.run.state)) this.execute({ ...job, memo }, heldBy, laterMs);
+        if (memo !== null && !isEnded(memo.run.state)) this.execute({ ...job, memo, isAgain: true }, heldBy, laterMs);
       } catch (failure) {
         this.mend(job, heldBy, failure, laterMs);
       }

@@ -17,7 +17,7 @@ import type { PassState } from "./pass-state.ts";
 import type { AttemptTrace, Patch, RunPorts } from "./ports.ts";
 import { type Backoff, wasUnreached } from "./retry.ts";
 import { Lines, lineOfStep } from "./run-log.ts";
-import type { Slots } from "./slots.ts";
+import type { StepLine } from "./slots.ts";
 import { StepBody, type StepLines } from "./step-body.ts";
 import { isThenable, type StepLimit, stepLimit } from "./step-limit.ts";
 
@@ -28,10 +28,10 @@ export interface AttemptsOf {
   readonly state: PassState;
   readonly commits: PassCommits;
   readonly limits: PassLimits;
+  readonly slots: StepLine | null;
   readonly options: {
     readonly attemptsMax: number;
     readonly backoff: Backoff | null;
-    readonly slots: Slots | null;
     readonly stepTimeoutMs: number | null;
     readonly around: ((op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>) | null;
   };
@@ -183,7 +183,7 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
 
   private goOn(attempted: Attempted): void {
     const { of, op, lines } = this;
-    const { state, ports, commits, options } = of;
+    const { state, ports, commits, slots } = of;
     this.trace?.end();
     this.body.isOver = true;
     if (state.isClosed) {
@@ -211,8 +211,10 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
       const facts = { stepId, name, attempt: tries, error, startedAt, endedAt, retryAt, input };
       state.unsaved.addAttempt({ ...facts, counted: this.attempt }, lines);
       // Whoever is next in line has waited: it begins by the answer to this commit.
-      if (options.slots?.isWaitedFor === true) void commits.flush().then(() => of.attemptIsOver());
-      else of.attemptIsOver();
+      if (slots?.isWaitedFor === true) {
+        slots.bodyIsOver();
+        void commits.flush().then(() => of.attemptIsOver());
+      } else of.attemptIsOver();
       return;
     }
     const { outcome, sends } = attempted;
@@ -224,6 +226,7 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
       // Beside waits it must be known what ended before this step: whoever was first wins the race, now and on replay.
       next: state.memo.hasWaits ? collecting : continuing,
     };
+    slots?.bodyIsOver();
     const before = ports.point("step:before-commit");
     if (before === undefined) commits.add(patch, this);
     else void before.then(() => commits.add(patch, this));

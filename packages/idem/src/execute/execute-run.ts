@@ -94,8 +94,8 @@ export function executeRun(
       stop: stopForDivergence,
     },
     stepTimeoutMs: config.stepTimeoutMs ?? null,
-    // A slot of a limit is one step at work, in this run as in all others.
-    slots: config.concurrency === undefined ? null : new Slots(1),
+    // A slot of a limit is one step at work, in this run as in all others; where it counts steps, more of them may be had.
+    slots: config.concurrency === undefined || ports.slots !== undefined ? null : new Slots(1),
     around:
       code.middleware.length === 0
         ? null

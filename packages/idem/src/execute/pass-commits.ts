@@ -6,12 +6,15 @@ import type { AdvanceAnswer, NewStep } from "../store/advance.ts";
 import { CommitQueue, type Committed } from "./commit-queue.ts";
 import type { PassState } from "./pass-state.ts";
 import type { AnswerTo, Patch, RunPorts } from "./ports.ts";
+import type { StepSlots } from "./step-slots.ts";
 
 export type Advanced = Extract<AdvanceAnswer, { kind: "advanced" }>;
 
 export class PassCommits {
   /** Whether an outcome was recorded since the pass began: code between steps then has its attempts back. */
   progressed = false;
+  /** Where steps take slots beside the run's own: every commit says how many. */
+  slots: StepSlots | null = null;
   private readonly queue: CommitQueue;
 
   constructor(
@@ -85,13 +88,17 @@ export class PassCommits {
   private advance(patch: Patch, to: AnswerTo): void {
     const { lines, memo } = this.state;
     if (patch.lines !== undefined) lines.join(patch.lines);
-    this.ports.advance(patch, memo.seen, lines.take(), to);
+    const beside = this.slots === null ? undefined : this.slots.said();
+    this.ports.advance(beside === undefined ? patch : { ...patch, beside }, memo.seen, lines.take(), to);
   }
 
   private judge(answer: AdvanceAnswer): Advanced | null {
     const { state } = this;
     if (state.isClosed) return null;
-    if (answer.kind === "advanced") return answer;
+    if (answer.kind === "advanced") {
+      if (answer.beside !== undefined) this.slots?.answered(answer.beside);
+      return answer;
+    }
     state.giveUp(answer.kind === "ended" ? `the run is ${answer.state}` : "another worker has the run");
     return null;
   }

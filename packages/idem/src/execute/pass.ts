@@ -24,16 +24,17 @@ import type { Memo } from "./memo.ts";
 import type { Op, OpIds, Ran, Work } from "./operation.ts";
 import { type Advanced, PassCommits } from "./pass-commits.ts";
 import { PassState } from "./pass-state.ts";
-import type { PassResult, Patch, RunPorts } from "./ports.ts";
+import type { PassResult, Patch, RunPorts, SlotsPort } from "./ports.ts";
 import { inDoubt, type RecordedAs } from "./recorded-ids.ts";
 import { ReplayWatch } from "./replay-watch.ts";
 import type { Backoff } from "./retry.ts";
 import { HandlerLines } from "./run-log.ts";
-import type { Slots } from "./slots.ts";
+import type { Slots, StepLine } from "./slots.ts";
 import { StepBody } from "./step-body.ts";
 import { noLimit, type StepLimit } from "./step-limit.ts";
 import type { AskedStep } from "./step-name.ts";
 import { Unheard } from "./step-promise.ts";
+import { StepSlots } from "./step-slots.ts";
 import { Suspension } from "./suspension.ts";
 
 // Long enough for another run to bring a step to its end; nobody waits for a run that gave way to more than one.
@@ -48,6 +49,7 @@ export class Pass {
   /** The latest call that asks code elsewhere what comes next: reports of earlier ones are out of date. */
   asking: string | null = null;
   readonly commits: PassCommits;
+  readonly slots: StepLine | null;
   private readonly suspension: Suspension;
   private readonly unheard = new Unheard();
   private readonly watch: ReplayWatch | null;
@@ -69,7 +71,7 @@ export class Pass {
       readonly backoff: Backoff | null;
       /** Not later than this the run is looked at again. */
       readonly deadlineAt: number | null;
-      /** Where a limit counts what runs at once, the steps of a run stand in line. */
+      /** Where a limit counts what runs at once, the steps of a run stand in line; where it counts steps, for slots of the store. */
       readonly slots: Slots | null;
       /** How long an attempt of a step may take that says nothing of it. */
       readonly stepTimeoutMs: number | null;
@@ -110,7 +112,8 @@ export class Pass {
             diverged: (found) => void this.diverged(found),
           });
     this.state.onClosed(() => this.watch?.stop());
-    this.commits = new PassCommits(ports, this.state, () => this.suspension.planIfBlocked());
+    this.commits = new PassCommits(ports, this.state, () => this.committed());
+    this.slots = ports.slots === undefined ? options.slots : this.takeSlots(ports.slots);
     this.suspension = new Suspension(ports, this.state, this.commits, {
       deadlineAt: options.deadlineAt,
       mayStart: () => this.mayStart,
@@ -120,6 +123,25 @@ export class Pass {
       startAttempt: (op) => this.startAttempt(op),
     });
     this.state.weigh();
+  }
+
+  private takeSlots(port: SlotsPort): StepSlots {
+    const { ports, state, commits } = this;
+    const slots = new StepSlots({
+      port,
+      soon: (run) => ports.soon(run),
+      timer: (ms, run) => ports.timer(ms, run),
+      commit: () => void commits.commit({ next: { kind: "continue", collect: state.memo.hasWaits } }),
+      mayBegin: () => this.mayStart,
+    });
+    commits.slots = slots;
+    state.onClosed(() => slots.stop());
+    return slots;
+  }
+
+  private committed(): void {
+    this.commits.slots?.admit();
+    this.suspension.planIfBlocked();
   }
 
   get unlimited(): StepLimit {
@@ -451,7 +473,7 @@ export class Pass {
     this.state.attempting++;
     this.state.weigh();
     const attempt = new Attempt(this, op);
-    const { slots } = this.options;
+    const { slots } = this;
     if (slots === null) attempt.begin();
     else
       slots.enter(() => {
@@ -465,6 +487,6 @@ export class Pass {
     this.state.weigh();
     this.state.leave();
     this.suspension.planIfBlocked();
-    this.options.slots?.leave();
+    this.slots?.leave();
   }
 }

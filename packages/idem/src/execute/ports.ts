@@ -22,6 +22,7 @@ import type { Transacted, TransactionClient } from "../store/transactional.ts";
 import type { OpIds } from "./operation.ts";
 import type { Lines } from "./run-log.ts";
 import type { SiblingPlans } from "./sibling-plans.ts";
+import type { BesideLevel } from "./step-slots.ts";
 
 /** What this run keeps in memory, of all that the runs of a process may. */
 export interface RunRoom {
@@ -43,6 +44,8 @@ export interface Patch {
   readonly sends?: readonly NewEvent[];
   /** Lines that steps of this patch wrote. */
   readonly lines?: Lines;
+  /** How many slots the run holds and wants beside its own; absent where it says nothing of it. */
+  readonly beside?: BesideLevel;
   readonly next: AdvanceInput["next"];
 }
 
@@ -149,6 +152,16 @@ export interface CallTrace {
   failed(error: unknown): void;
 }
 
+/** For a function whose limits count steps. */
+export interface SlotsPort {
+  /** The lease is new: it holds nothing but the run's own slot. */
+  readonly isNew: boolean;
+  /** Slots beside its own were given back. */
+  gaveBack(): void;
+  /** Called, once, when somebody of this process gave slots back; answers how to be called no more. */
+  whenFreed(run: () => void): () => void;
+}
+
 export interface RunPorts {
   /** What this lease is known by to code in another process: the job and its fence. */
   readonly dispatch: { readonly jobId: string; readonly generation: number };
@@ -156,6 +169,8 @@ export interface RunPorts {
   readonly reportsElsewhere?: boolean;
   /** Absent where one run is executed alone. */
   readonly room?: RunRoom;
+  /** Absent where steps of the run go one after another, or take no slots. */
+  readonly slots?: SlotsPort;
   /** Absent where nobody listens. */
   readonly trace?: RunTrace;
   /** Whether lines of the code's logger are kept with the run; absent where nobody takes them. */

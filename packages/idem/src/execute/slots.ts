@@ -1,6 +1,17 @@
 // So many at once and no more; the others wait in line.
 
-export class Slots {
+/** Where attempts of a run wait for their turn. */
+export interface StepLine {
+  /** Whoever is next begins by the answer to the commit of the one before. */
+  readonly isWaitedFor: boolean;
+  /** Whoever entered leaves. */
+  enter(begin: () => void): void;
+  /** Of one that entered: what is left is to commit what came of it. */
+  bodyIsOver(): void;
+  leave(): void;
+}
+
+export class Slots implements StepLine {
   private readonly line: (() => void)[] = [];
 
   constructor(private free: number) {}
@@ -19,7 +30,6 @@ export class Slots {
     }
   }
 
-  /** Whoever entered leaves. */
   enter(begin: () => void): void {
     if (this.free === 0) this.line.push(begin);
     else {
@@ -27,6 +37,8 @@ export class Slots {
       begin();
     }
   }
+
+  bodyIsOver(): void {}
 
   /** Whoever leaves hands its slot on, so nobody can slip in before the line. */
   leave(): void {

@@ -16,7 +16,8 @@ import { type ThrottleConfig, type ThrottleOptions, throttle } from "./throttle/
 /** As authors write them. */
 export interface FlowWritten {
   /**
-   * How many runs are at work at once; two limits at most. Sleeping and waiting runs do not count.
+   * How many runs are at work at once; two limits at most. Sleeping and waiting runs do not count. With `parallelSteps: true` in a limit, how
+   * many of their steps.
    *
    * @example { id: "draft-invoice", concurrency: { limit: 5, key: "event.data.accountId" } }
    */

@@ -9,10 +9,10 @@ test.each([
     {
       concurrency: [
         { limit: 2, key: "event.data.user" },
-        { limit: 9, key: '"openai"', scope: "env" },
+        { limit: 9, key: '"openai"', scope: "env", parallelSteps: true },
       ],
     },
-    '2 at once by event.data.user; 9 at once by "openai" (env)',
+    '2 at once by event.data.user; 9 steps at once by "openai" (env)',
   ],
   [{ throttle: { limit: 10, period: "1m" } }, "throttle 10 in 1 min"],
   [{ rateLimit: { limit: 1, period: "4h", key: "event.data.k" } }, "at most 1 in 4 h by event.data.k"],

@@ -139,7 +139,7 @@ export const metrics = {
     kind: "gauge",
     unit: "{run}",
     labels: ["env", "function"],
-    help: "Runs of such functions that are at work",
+    help: "Runs of such functions that are at work, and the steps beside others of their run that take a slot each",
   },
   pending: {
     name: "idem.events.pending",

@@ -117,6 +117,21 @@ describe("what the SDK writes for an option is what its author meant", () => {
   });
 });
 
+test("parallelSteps is a word of Idem's own SDK; what else stands under that name is passed over", () => {
+  const strange = [
+    { limit: 5, parallelSteps: "yes" },
+    { limit: 2, key: "event.data.x", parallelSteps: false },
+  ];
+  for (const concurrency of [strange, { fn: strange }, { fn: strange.slice(0, 1), step: strange.slice(1) }]) {
+    expect(fromWire({ concurrency }).concurrency).toEqual([
+      { limit: 5, key: null, scope: "fn" },
+      { limit: 2, key: "event.data.x", scope: "fn" },
+    ]);
+  }
+  const alone = { limit: 5, parallelSteps: 1 };
+  expect(fromWire({ concurrency: alone }).concurrency).toEqual([{ limit: 5, key: null, scope: "fn" }]);
+});
+
 test("what is empty, zero or new on the wire is as good as absent", () => {
   const config = fromWire({
     throttle: { limit: 1, period: "1s", burst: 0, key: "", later: true },
@@ -143,6 +158,7 @@ describe("what Idem's own SDK registers is read as it was configured", () => {
   test.each<[object]>([
     [{}],
     [{ concurrency: 1 }],
+    [{ concurrency: { limit: 3, parallelSteps: true } }],
     [{ concurrency: [{ limit: 5 }, { limit: 1, key: keyed, scope: "account" }] }],
     [{ throttle: { limit: 3, period: 12_345, burst: 4, key: keyed } }],
     [{ throttle: { limit: 3, period: "1w" } }],

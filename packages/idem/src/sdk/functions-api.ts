@@ -8,7 +8,7 @@ import { errors } from "../model/errors.ts";
 import type { FunctionConfig, Trigger } from "../model/function-config.ts";
 import { shownApp, shownName } from "../model/function-names.ts";
 import { countPending, type PendingCounts } from "../observe/pending-counts.ts";
-import type { OpenCounts } from "../store/reads.ts";
+import { type OpenCounts, openOf } from "../store/reads.ts";
 import { nameIn, slugIn } from "./find-subject.ts";
 
 export interface PublicFunction {
@@ -82,8 +82,6 @@ export interface Resumed {
   readonly decided: number;
 }
 
-const nothingOpen: OpenCounts = { queued: 0, running: 0, waiting: 0, parked: 0, due: 0 };
-
 export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
   return {
     async list() {
@@ -106,7 +104,7 @@ export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
           triggers,
           flow: flowOf(rest),
           pausedAt,
-          open: { ...(counts.byFunction[fn] ?? nothingOpen) },
+          open: openOf(counts.byFunction, fn),
           pending: pending(fn),
         };
       });

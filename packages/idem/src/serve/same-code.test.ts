@@ -328,6 +328,33 @@ test("with a concurrency of one, one step at a time is at work", async () => {
   expect(most).toBe(1);
 });
 
+test("in a limit of two that counts steps, two of five steps side by side are at work, embedded and served", async () => {
+  const define = (): Define => (idem, pace) => {
+    const at = { work: 0, most: 0 };
+    keyless(
+      async ({ step }) => {
+        await Promise.all(
+          [1, 2, 3, 4, 5].map((n) =>
+            step.run(`s${n}`, async () => {
+              at.most = Math.max(at.most, ++at.work);
+              await new Promise((resolve) => setTimeout(resolve, 20));
+              at.work--;
+            }),
+          ),
+        );
+        return at.most;
+      },
+      { concurrency: { limit: 2, parallelSteps: true } },
+    )(idem, pace);
+  };
+  const most = await alike(define, async (lived) => {
+    const { decisions } = await go(lived, [{ n: 1 }, { n: 2 }]);
+    const ends = await Promise.all(decisions.map(({ runId }) => lived.runs.wait(runId!)));
+    return Math.max(...ends.map(({ output }) => output as number));
+  });
+  expect(most).toBe(2);
+});
+
 test.each([
   ["skip", ["started", "singleton-skipped", "started"], ["completed", "completed", "completed"]],
   ["cancel", ["started", "started", "started"], ["cancelled", "completed", "completed"]],

@@ -1,5 +1,6 @@
 // What advance is given and answers: the one way a run moves.
 
+import type { BesideAsked } from "../flow/concurrency/beside.ts";
 import type { NewLog } from "../model/log-line.ts";
 import type { EndState, ParkReason } from "../model/run.ts";
 import type { Outcome, Step, StepKind } from "../model/step.ts";
@@ -60,6 +61,8 @@ export interface AdvanceInput {
   readonly ingest: NestedIngest | null;
   /** Lines of the run's code, for people; null or absent for none. Beyond `runLogBytesMax` they are only counted. */
   readonly log?: NewLog | null;
+  /** How many slots beside its own the run holds from now on (docs/decisions/0053); absent where nothing changes. Of no account to one that ends. */
+  readonly beside?: BesideAsked;
   /** Outcomes with a later stamp, recorded by someone else, are news to the caller. */
   readonly seen: number;
   readonly next: /** Keep the lease; `collect` asks for news as well. */
@@ -104,6 +107,8 @@ export interface Advanced {
   readonly woken: readonly WokenRun[];
   /** Whether a slot was given back that somebody in line may want. */
   readonly freed: boolean;
+  /** With `beside` asked: how many slots the run holds beside its own from now on; of no account once the lease is given back. */
+  readonly beside?: number;
 }
 
 export type AdvanceAnswer =

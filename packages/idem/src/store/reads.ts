@@ -275,13 +275,29 @@ export interface OpenCounts {
   readonly due: number;
 }
 
+/** What runs at work hold of their function's first limit and of its second beside their own slots (docs/decisions/0053). */
+export interface SlotsBeside {
+  readonly beside1: number;
+  readonly beside2: number;
+}
+
+export interface OpenSlots extends OpenCounts, SlotsBeside {}
+
+export const nothingOpen: OpenSlots = { queued: 0, running: 0, waiting: 0, parked: 0, due: 0, beside1: 0, beside2: 0 };
+
+/** Of one function, without what its runs hold. */
+export function openOf(byFunction: Readonly<Record<string, OpenSlots>>, fn: string): OpenCounts {
+  const { beside1, beside2, ...open } = byFunction[fn] ?? nothingOpen;
+  return open;
+}
+
 export interface LineFilter {
   /** With it, one line for each of its lanes. */
   readonly fn?: string;
   readonly limit: number;
 }
 
-export interface Line {
+export interface Line extends SlotsBeside {
   readonly fn: string;
   /** As laneText wrote it; null for runs without limits, and where lanes were not asked for. */
   readonly lane: string | null;
@@ -300,5 +316,5 @@ export interface StoreCounts {
   /** Due jobs by function, for functions that nobody here can run. */
   readonly dueByFunction: Readonly<Record<string, number>>;
   /** Functions with open runs. */
-  readonly byFunction: Readonly<Record<string, OpenCounts>>;
+  readonly byFunction: Readonly<Record<string, OpenSlots>>;
 }

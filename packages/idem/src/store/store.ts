@@ -117,7 +117,7 @@ export interface Store {
 
   /**
    * The one way a run moves. Promise: all of the patch or nothing, and only by the holder of the fence; a step has one
-   * outcome for ever. Repeat: the same patch again gives the same outcomes; a repeated end answers `ended`… as `advanced`
+   * outcome for ever; slots held beside its own are within their limits as leases are. Repeat: the same patch again gives the same outcomes; a repeated end answers `ended`… as `advanced`
    * when it was this fence that ended it.
    */
   advance(input: AdvanceInput): Promise<AdvanceAnswer>;

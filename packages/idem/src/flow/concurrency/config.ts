@@ -1,4 +1,4 @@
-// How many runs are at work at once.
+// How many runs are at work at once, or how many of their steps.
 import { errors } from "../../model/errors.ts";
 import { isJsonObject } from "../../model/json.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
@@ -14,6 +14,13 @@ export interface ConcurrencyOptions {
   readonly key?: string;
   /** Whose runs share the limit: this function's ("fn", the default), or those of all functions of the environment or the store. */
   readonly scope?: "fn" | "env" | "account";
+  /**
+   * Steps that a run begins side by side (`Promise.all`) run side by side, and each takes a slot of this limit: it then bounds steps at once.
+   * Without it, in every limit of the function, a run takes one slot and its steps run one after another.
+   *
+   * @example { id: "resize", concurrency: { limit: 10, parallelSteps: true } }
+   */
+  readonly parallelSteps?: boolean;
 }
 
 export interface ConcurrencyLimit {
@@ -22,6 +29,8 @@ export interface ConcurrencyLimit {
   readonly key: string | null;
   /** Whose runs share the limit: this function's, or those of all functions of the environment or of the store with an equal key. */
   readonly scope: "fn" | "env" | "account";
+  /** Steps side by side take a slot each. Absent where the limit counts runs. */
+  readonly parallelSteps?: true;
   /** While a temporary limit stands in for it: what the configuration says, and until when. Never written. */
   readonly own?: number;
   readonly until?: number;
@@ -40,7 +49,7 @@ export const concurrency: FlowOption<readonly ConcurrencyLimit[]> = {
     if (typeof value === "number") return [{ limit: readAtOnce(value, option), key: null, scope: "fn" }];
     if (Array.isArray(value)) return value.length === 0 ? undefined : readLimits(value, option);
     if (!isJsonObject(value)) {
-      const why = `it must be a whole number, { limit, key?, scope? } or a list of at most ${limitsMax} of these`;
+      const why = `it must be a whole number, { limit, key?, scope?, parallelSteps? } or a list of at most ${limitsMax} of these`;
       throw errors.OPTION_INVALID({ option, why });
     }
     if (!("fn" in value || "step" in value)) return [readLimit(value, option)];
@@ -49,7 +58,12 @@ export const concurrency: FlowOption<readonly ConcurrencyLimit[]> = {
   },
   refuseUnknown(where, value) {
     const limit = (each: unknown) =>
-      refuseUnknown<ConcurrencyOptions>(where, each, { limit: true, key: true, scope: true });
+      refuseUnknown<ConcurrencyOptions>(where, each, {
+        limit: true,
+        key: true,
+        scope: true,
+        parallelSteps: true,
+      });
     for (const each of listOf(value)) {
       const { fn, step } = Object(each) as RunAndStep;
       if (fn === undefined && step === undefined) limit(each);
@@ -59,17 +73,26 @@ export const concurrency: FlowOption<readonly ConcurrencyLimit[]> = {
       }
     }
   },
-  /** To the SDK's authors a concurrency of 0 "means use the maximum available concurrency" (its types), that is no limit. */
+  /**
+   * To the SDK's authors a concurrency of 0 "means use the maximum available concurrency" (its types), that is no limit. `parallelSteps` is a
+   * word of Idem's own SDK; what else somebody means by it there is passed over.
+   */
   fromWire(value) {
     const limits = (list: unknown): unknown =>
-      Array.isArray(list) ? list.filter((limit) => !isJsonObject(limit) || limit.limit !== 0) : list;
+      Array.isArray(list) ? list.filter((limit) => !isJsonObject(limit) || limit.limit !== 0).map(ownWord) : list;
     if (value === 0) return undefined;
     if (!isJsonObject(value)) return limits(value);
     const { limit, fn, step } = value;
-    if (fn === undefined && step === undefined) return limit === 0 ? undefined : value;
+    if (fn === undefined && step === undefined) return limit === 0 ? undefined : ownWord(value);
     return { ...value, fn: limits(fn), step: limits(step) };
   },
 };
+
+function ownWord(limit: unknown): unknown {
+  if (!isJsonObject(limit) || limit.parallelSteps === undefined || limit.parallelSteps === true) return limit;
+  const { parallelSteps: _passedOver, ...known } = limit;
+  return known;
+}
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
@@ -91,7 +114,7 @@ const tooManyLimits = (option: string) =>
 
 function readLimits(value: unknown, option: string): ConcurrencyLimit[] {
   if (!Array.isArray(value))
-    throw errors.OPTION_INVALID({ option, why: "it must be a list of { limit, key?, scope? }" });
+    throw errors.OPTION_INVALID({ option, why: "it must be a list of { limit, key?, scope?, parallelSteps? }" });
   if (value.length > limitsMax) throw tooManyLimits(option);
   const limits = value.map((each, i) => readLimit(each, `${option}[${i}]`));
   const [first, second] = limits;
@@ -105,7 +128,12 @@ function readLimits(value: unknown, option: string): ConcurrencyLimit[] {
 const slotOf = ({ scope, key }: ConcurrencyLimit): string => JSON.stringify([scope, key]);
 
 function readLimit(value: unknown, option: string): ConcurrencyLimit {
-  const { limit, key, scope = "fn" } = fieldsOf(value, option, ["limit", "key", "scope"]);
+  const {
+    limit,
+    key,
+    scope = "fn",
+    parallelSteps = false,
+  } = fieldsOf(value, option, ["limit", "key", "scope", "parallelSteps"]);
   if (scope !== "fn" && scope !== "env" && scope !== "account") {
     throw errors.OPTION_INVALID({ option: `${option}.scope`, why: 'it must be "fn", "env" or "account"' });
   }
@@ -113,7 +141,12 @@ function readLimit(value: unknown, option: string): ConcurrencyLimit {
     const why = `scope "${scope}" needs one: it must be an expression for what the functions share, such as '"openai"'`;
     throw errors.OPTION_INVALID({ option: `${option}.key`, why });
   }
-  return { limit: readAtOnce(limit, `${option}.limit`), key: readKey(key, option), scope };
+  if (typeof parallelSteps !== "boolean") {
+    const why = "it must be true, for steps side by side that take a slot each, or false";
+    throw errors.OPTION_INVALID({ option: `${option}.parallelSteps`, why });
+  }
+  const read: ConcurrencyLimit = { limit: readAtOnce(limit, `${option}.limit`), key: readKey(key, option), scope };
+  return parallelSteps ? { ...read, parallelSteps } : read;
 }
 
 function readAtOnce(value: unknown, option: string): number {

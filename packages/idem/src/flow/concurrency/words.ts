@@ -4,7 +4,10 @@ import type { ConcurrencyLimit } from "./config.ts";
 
 export const concurrencyWords: OptionWords<readonly ConcurrencyLimit[]> = {
   cell: (limits) =>
-    limits.map(({ limit, key, scope }) => `${limit} at once${by(key)}${scope === "fn" ? "" : ` (${scope})`}`),
+    limits.map(
+      ({ limit, key, scope, parallelSteps }) =>
+        `${limit} ${parallelSteps === true ? "steps " : ""}at once${by(key)}${scope === "fn" ? "" : ` (${scope})`}`,
+    ),
 };
 
 export const slotWords: InLineWords = (of, { limit, used, temporary }) =>

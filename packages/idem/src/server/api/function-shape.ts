@@ -11,7 +11,7 @@ import { countPending, type PendingCounts } from "../../observe/pending-counts.t
 import { readVerdicts, verdictKind, verifiedWith } from "../../observe/published-verdicts.ts";
 import { knownFunctions } from "../../radar/functions-known.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
-import type { OpenCounts, StoreCounts } from "../../store/reads.ts";
+import { nothingOpen, openOf, type StoreCounts } from "../../store/reads.ts";
 import { figuresOf, limitsNow, nextTicks } from "../groups/function-figures.ts";
 import { linesNow } from "../groups/lines.ts";
 import { flow, trigger } from "./flow-shape.ts";
@@ -93,8 +93,6 @@ export const functionInFigures = functionItem.extend({
 });
 export type FunctionInFigures = z.infer<typeof functionInFigures>;
 
-const nothingOpen: OpenCounts = { queued: 0, running: 0, waiting: 0, parked: 0, due: 0 };
-
 export function functionItemOf(
   registered: RegisteredFunction,
   counts: StoreCounts,
@@ -125,7 +123,7 @@ export function functionItemOf(
     finishTimeoutMs: config.finishTimeoutMs,
     runtime: runtime === undefined ? null : { kind: runtime.kind, url: "url" in runtime ? runtime.url : null },
     pausedAt: registered.pausedAt,
-    open: { ...(counts.byFunction[registered.fn] ?? nothingOpen) },
+    open: openOf(counts.byFunction, registered.fn),
     pending,
   };
 }
@@ -162,7 +160,7 @@ export async function functionsInFigures(
       ...item,
       day: of(registered.fn),
       line: lineOf(registered.fn),
-      limits: limitsNow(config, item.open),
+      limits: limitsNow(config, counts.byFunction[registered.fn] ?? nothingOpen),
       nextTicks: nextTicks(registered, now),
       suggestedKey: known.guessOf(registered.fn),
       verifiedWith: verifiedWith(config),

@@ -5,7 +5,7 @@ import { nextTick } from "../../model/cron.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
-import type { OpenCounts } from "../../store/reads.ts";
+import type { OpenSlots, SlotsBeside } from "../../store/reads.ts";
 import { type EndSum, endsIn, sumEnds } from "./ends.ts";
 import { type TallyRange, tallyNow } from "./tally.ts";
 import { addUp, type Counts } from "./totals.ts";
@@ -64,13 +64,17 @@ export interface LimitNow {
 }
 
 /** How much of each limit on runs at work is taken. */
-export const limitsNow = ({ concurrency = [] }: FunctionConfig, { running }: OpenCounts): LimitNow[] =>
-  concurrency.map(({ limit, key, scope }) => ({
+export const limitsNow = ({ concurrency = [] }: FunctionConfig, open: OpenSlots): LimitNow[] =>
+  concurrency.map(({ limit, key, scope }, position) => ({
     limit,
     key,
     scope,
-    used: key === null && scope === "fn" ? running : null,
+    used: key === null && scope === "fn" ? slotsOf(open, position) : null,
   }));
+
+/** Of one limit of a function, in use: by its runs at work, and by their steps where it counts them. */
+export const slotsOf = ({ running, beside1, beside2 }: SlotsBeside & { readonly running: number }, position: number) =>
+  running + (position === 0 ? beside1 : beside2);
 
 export function nextTicks({ config, pausedAt }: RegisteredFunction, now: number): number[] {
   if (pausedAt !== null) return [];

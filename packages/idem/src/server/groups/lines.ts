@@ -8,7 +8,7 @@ import { minuteMs } from "../../store/ends.ts";
 import type { RegisteredFunction } from "../../store/functions.ts";
 import type { Line } from "../../store/reads.ts";
 import { sumEnds } from "./ends.ts";
-import { byFn } from "./function-figures.ts";
+import { byFn, slotsOf } from "./function-figures.ts";
 
 /** What runs in line wait for. */
 export interface Behind {
@@ -99,18 +99,19 @@ export async function linesNow(
 }
 
 function behindOf(
-  { queued, running }: Line,
+  line: Line,
   allowed: { readonly concurrency: readonly LimitNow[]; readonly throttle: FunctionConfig["throttle"] } | undefined,
   canRun: boolean,
   oldestAt: number | null,
   now: number,
 ): Behind | null {
+  const { queued, running } = line;
   if (queued === 0) return null;
   const none = { limit: null, periodMs: null, key: null };
   const isLong = oldestAt !== null && now - oldestAt > takenUpMs;
   if (!canRun && running === 0) return isLong ? { kind: "no-worker", ...none } : null;
   const full = (allowed?.concurrency ?? []).find(
-    ({ limit, key, scope }) => key !== null || scope !== "fn" || running >= limit,
+    ({ limit, key, scope }, position) => key !== null || scope !== "fn" || slotsOf(line, position) >= limit,
   );
   if (full !== undefined) return { kind: "concurrency", limit: full.limit, periodMs: null, key: full.key };
   const throttle = allowed?.throttle;

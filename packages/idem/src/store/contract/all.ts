@@ -4,6 +4,7 @@ import { alertsSuite } from "./alerts.suite.ts";
 import { amendsSuite } from "./amends.suite.ts";
 import { auditSuite } from "./audit.suite.ts";
 import { batchesSuite } from "./batches.suite.ts";
+import { besideSuite } from "./beside.suite.ts";
 import { cancelRulesSuite } from "./cancel-rules.suite.ts";
 import { channelsSuite } from "./channels.suite.ts";
 import { claimsSuite } from "./claims.suite.ts";
@@ -42,6 +43,7 @@ const suites = [
   amendsSuite,
   auditSuite,
   batchesSuite,
+  besideSuite,
   cancelRulesSuite,
   channelsSuite,
   claimsSuite,

@@ -7,7 +7,7 @@ import { addWaits } from "./add-waits.ts";
 import { endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";
 import { staleRegistration, storeEvents } from "./ingest.ts";
-import { isWanted } from "./lanes.ts";
+import { holdBeside, isWanted } from "./lanes.ts";
 import { findStep, lastStamp, recordAttempt, recordStep } from "./record-step.ts";
 import { runOf, showStep } from "./show.ts";
 import { type JobRow, type Moment, never, type RunJob, type RunRow, type Tables } from "./tables.ts";
@@ -77,7 +77,7 @@ function answerEnded(tables: Tables, at: Moment, input: AdvanceInput, run: RunRo
   };
 }
 
-type GoneOn = Pick<Advanced, "seen" | "news" | "stamps" | "leased" | "woken" | "freed">;
+type GoneOn = Pick<Advanced, "seen" | "news" | "stamps" | "leased" | "woken" | "freed" | "beside">;
 
 function goOn(
   tables: Tables,
@@ -96,14 +96,25 @@ function goOn(
   // Who did not look has seen no more than before: an outcome that arrived meanwhile must still be news to its next call,
   // or the run would suspend over it and sleep for ever.
   if (next.kind === "continue" && !next.collect && decidedCount === 0) {
-    return { seen: input.seen, news: [], stamps: null, leased: true, woken: [], freed: false };
+    const { seen } = input;
+    return { seen, news: [], stamps: null, leased: true, woken: [], freed: false, ...besideOf(tables, at, input) };
   }
   if (next.kind !== "continue" || next.collect) expireWaits(tables, at, runId);
   const news = collectNews(tables, input);
   const leased = next.kind === "continue" || (next.kind === "suspend" && news.length > 0);
   if (!leased) giveBack(tables, at, runId, next);
   const freed = !leased && isWanted(tables.database, at, lane);
-  return { seen: lastStamp(tables, runId), news, stamps, leased, woken: [], freed };
+  const gone = { seen: lastStamp(tables, runId), news, stamps, leased, woken: [], freed };
+  return leased ? { ...gone, ...besideOf(tables, at, input) } : gone;
+}
+
+/** What a run that goes on holds beside its slot. */
+function besideOf(
+  tables: Tables,
+  at: Moment,
+  { runId, beside }: AdvanceInput,
+): Partial<Pick<Advanced, "beside" | "freed">> {
+  return beside === undefined ? {} : holdBeside(tables, at, tables.jobs.get(runId) as RunJob, beside);
 }
 
 /** What waits left behind. Steps of workers are no news: the caller's own it knows, those of earlier holders were in its memo. */

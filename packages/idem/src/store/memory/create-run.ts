@@ -1,5 +1,6 @@
 // A run is created together with its job, which has its id: no open run without something that makes it move.
 
+import { nothingBeside } from "../../flow/concurrency/beside.ts";
 import { laneOnceBegun, readLane } from "../../flow/lane.ts";
 import type { RunFlow } from "../../flow/plan.ts";
 import type { Run } from "../../model/run.ts";
@@ -55,6 +56,7 @@ export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
     leasedBy,
     ...untroubled,
     lane: leasedBy === null ? inLine : onceBegun(inLine),
+    beside: nothingBeside,
     startBy: leasedBy === null ? startBy : null,
   };
   tables.jobs.put(job.id, job);

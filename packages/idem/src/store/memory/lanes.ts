@@ -1,6 +1,14 @@
-// Room in lanes. A slot's use is the number of leased jobs whose lane names it, in all environments: it is counted, never kept,
-// so it cannot be wrong.
+// Room in lanes. A slot's use is the number of leased jobs whose lane names it, and what they hold of it beside, in all environments: it is
+// counted, never kept, so it cannot be wrong.
 
+import {
+  type Beside,
+  type BesideAsked,
+  besideOf,
+  countedSlots,
+  grantBeside,
+  nothingBeside,
+} from "../../flow/concurrency/beside.ts";
 import type { LaneUse } from "../../flow/lane.ts";
 import { capOf, type LaneCaps, type LaneName, readLane } from "../../flow/lane.ts";
 import { admitStart } from "../../flow/throttle/plan.ts";
@@ -14,12 +22,32 @@ export interface LanedJob extends RunJob {
 
 export function slotUse(database: Database): SlotUse {
   const use: SlotUse = new Map();
-  for (const job of lanedJobs(database)) if (job.leasedBy !== null) takeSlots(use, readLane(job.lane));
+  for (const job of lanedJobs(database)) if (job.leasedBy !== null) takeSlots(use, readLane(job.lane), job.beside);
   return use;
 }
 
-export function takeSlots(use: SlotUse, { slots }: LaneName): void {
-  for (const slot of slots) use.set(slot, (use.get(slot) ?? 0) + 1);
+export function takeSlots(use: SlotUse, { slots }: LaneName, beside: Beside = nothingBeside): void {
+  slots.forEach((slot, position) => {
+    use.set(slot, (use.get(slot) ?? 0) + 1 + (beside[position] ?? 0));
+  });
+}
+
+/** Changes what the run holds beside its own slot; how many that is now, and whether somebody in line may want what it gave back. */
+export function holdBeside(
+  tables: Tables,
+  at: Moment,
+  job: RunJob,
+  asked: BesideAsked,
+): { beside: number; freed: boolean } {
+  const counted = job.lane === null ? [] : countedSlots(readLane(job.lane).slots, asked);
+  const use = slotUse(tables.database);
+  const { beside: held } = job;
+  const isInLine = () => counted.some(({ slot }) => isSlotWanted(tables.database, at, [slot]));
+  const granted = grantBeside(asked, counted, { held, used: (slot) => use.get(slot) ?? 0, isInLine });
+  const beside = besideOf(counted, granted);
+  tables.jobs.put(job.id, { ...job, beside });
+  const isLess = beside.some((count, position) => count < held[position]!);
+  return { beside: granted, freed: isLess && isWanted(tables.database, at, job.lane) };
 }
 
 export const hasRoom = (use: SlotUse, { slots }: LaneName, caps: LaneCaps | undefined): boolean =>
@@ -60,12 +88,11 @@ const isSameLane = (one: LaneName, other: LaneName): boolean =>
 
 /** Whether somebody in line may want what a leased job of this lane gives back. */
 export function isWanted(database: Database, at: Moment, lane: string | null): boolean {
-  if (lane === null) return false;
-  const { slots } = readLane(lane);
-  return lanedJobs(database).some(
-    (job) => isUp(job, at) && readLane(job.lane).slots.some((slot) => slots.includes(slot)),
-  );
+  return lane !== null && isSlotWanted(database, at, readLane(lane).slots);
 }
+
+const isSlotWanted = (database: Database, at: Moment, slots: readonly string[]): boolean =>
+  lanedJobs(database).some((job) => isUp(job, at) && readLane(job.lane).slots.some((slot) => slots.includes(slot)));
 
 function lanedJobs(database: Database): LanedJob[] {
   return database

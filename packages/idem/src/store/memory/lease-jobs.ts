@@ -1,4 +1,5 @@
 // Due jobs for a worker: none held by another, none before its time, none of a function the worker lacks, none beyond a limit.
+import { nothingBeside } from "../../flow/concurrency/beside.ts";
 import { LeaseRoom } from "../lease-room.ts";
 import type { LeaseAnswer, LeaseInput } from "../leases.ts";
 import { flushDue } from "./buffers.ts";
@@ -96,7 +97,7 @@ function lease(tables: Tables, at: Moment, job: JobRow, { worker, codes }: Lease
   const lane = standsInLane(job, at) ? onceBegun(job.lane) : null;
   const isOverdue = job.startBy !== null && job.startBy <= at.now;
   // Its time to start stays: whoever rescues it finds it overdue again.
-  const leased = { ...job, ...held, lane, startBy: isOverdue ? job.startBy : null };
+  const leased = { ...job, ...held, lane, beside: nothingBeside, startBy: isOverdue ? job.startBy : null };
   tables.jobs.put(job.id, leased);
   begin(tables, at, job.id, codes?.[job.fn] ?? null);
   const shown = showLeasedJob(tables, leased);

@@ -4,7 +4,7 @@ import { limitsOfLane, readLane } from "../../flow/lane.ts";
 import { eventIdScopes } from "../../model/claim.ts";
 import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isEnded, openState } from "../../model/run.ts";
-import { type Line, pendingCountedMax, type StoreReads } from "../reads.ts";
+import { type Line, nothingOpen, type OpenSlots, pendingCountedMax, type StoreReads } from "../reads.ts";
 import { limitKind } from "../settings.ts";
 import { memoryAlertReads } from "./alert-reads.ts";
 import { newest } from "./buffers.ts";
@@ -213,15 +213,14 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
         if (!isEnded(state)) count[state] += 1;
       }
       const dueByFunction: Record<string, number> = {};
-      const byFunction: Record<
-        string,
-        { queued: number; running: number; waiting: number; parked: number; due: number }
-      > = {};
+      const byFunction: Record<string, { -readonly [Name in keyof OpenSlots]: number }> = {};
       for (const job of tables.jobs.all()) {
         if (job.kind !== "run") continue;
-        const counts = byFunction[job.fn] ?? { queued: 0, running: 0, waiting: 0, parked: 0, due: 0 };
+        const counts = byFunction[job.fn] ?? { ...nothingOpen };
         byFunction[job.fn] = counts;
         counts[openState({ ...job, parkedAt: job.parked?.at ?? null })] += 1;
+        counts.beside1 += job.leasedBy === null ? 0 : job.beside[0];
+        counts.beside2 += job.leasedBy === null ? 0 : job.beside[1];
         if (job.leasedBy !== null || !isDue(job, at)) continue;
         counts.due += 1;
         dueByFunction[job.fn] = (dueByFunction[job.fn] ?? 0) + 1;
@@ -236,12 +235,14 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
         if (fn !== undefined && job.fn !== fn) continue;
         const lane = fn === undefined ? null : job.lane;
         const place = `${job.fn}\n${lane}`;
-        const before = lines.get(place) ?? { fn: job.fn, lane, queued: 0, running: 0, oldestId: null };
+        const before = lines.get(place) ?? { fn: job.fn, lane, ...emptyLine };
         const isQueued = job.leasedBy === null;
         lines.set(place, {
           ...before,
           queued: before.queued + (isQueued ? 1 : 0),
           running: before.running + (isQueued ? 0 : 1),
+          beside1: before.beside1 + (isQueued ? 0 : job.beside[0]),
+          beside2: before.beside2 + (isQueued ? 0 : job.beside[1]),
           oldestId: isQueued && (before.oldestId === null || job.id < before.oldestId) ? job.id : before.oldestId,
         });
       }
@@ -342,3 +343,5 @@ interface ScopedKey {
   readonly key: string;
 }
 const isAfter = (a: ScopedKey, b: ScopedKey): boolean => a.scope > b.scope || (a.scope === b.scope && a.key > b.key);
+
+const emptyLine = { queued: 0, running: 0, beside1: 0, beside2: 0, oldestId: null };

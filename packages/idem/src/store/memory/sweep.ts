@@ -1,5 +1,6 @@
 // One bounded pass of housekeeping. Rescue is what makes lost workers harmless; repair should never find anything; reaping
 // is never correctness: a claim whose window is over behaves as if it were absent.
+import { nothingBeside } from "../../flow/concurrency/beside.ts";
 import { isOpen } from "../../model/window.ts";
 import { minuteMs, minutesKeptMs } from "../ends.ts";
 import type { SweepAnswer } from "../leases.ts";
@@ -73,6 +74,7 @@ function repairRuns(tables: Tables, at: Moment): { count: number; queued: boolea
       ...untroubled,
       isBornLeased: false,
       lane: startedAt === null ? lane : onceBegun(lane),
+      beside: nothingBeside,
       startBy: null,
     });
     if (dueAt === null || dueAt <= at.now) queued = true;

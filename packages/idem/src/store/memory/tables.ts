@@ -2,6 +2,7 @@
 // was; and every change is journalled, so an operation that throws leaves nothing behind.
 
 import type { CancelRule } from "../../flow/cancel-on/plan.ts";
+import type { Beside } from "../../flow/concurrency/beside.ts";
 import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
@@ -122,6 +123,8 @@ export interface RunJob extends JobBase {
   readonly fn: string;
   /** As laneText wrote it; null for a run that takes no slots and is not spaced. */
   readonly lane: string | null;
+  /** What it holds of the lane's slots beside its own, while it is leased. */
+  readonly beside: Beside;
   /** From then on it is leased past its lane; null once it has begun. */
   readonly startBy: number | null;
 }

@@ -5,10 +5,11 @@ import { forgetLostSql, readStep } from "../rows.ts";
 import { beginWait } from "../rules/begin-wait.ts";
 import { claimsOfRun, endRun } from "../rules/end-run.ts";
 import { expireWaits } from "../rules/end-wait.ts";
+import { holdBeside } from "../rules/hold-beside.ts";
 import { findRun, stepsOfRun } from "../rules/read-memo.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import { ingestNested, staleRegistration } from "./ingest-events.ts";
-import { hasSlots } from "./lane-slots.ts";
+import { hasSlots, noLocks, slotLocks } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { lockChildren } from "./lock-children.ts";
 import { findOutcome, insertAttempt, insertStep } from "./record-step.ts";
@@ -35,7 +36,9 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
   const stale = input.ingest === null ? null : await staleRegistration(tx, env, input.ingest.registration);
   if (stale !== null) return (await lockJob(tx, input)) === undefined ? refuse(tx, input) : stale;
   const claims = next.kind === "end" ? await driveAwaited(claimsOfRun(tx, env, runId, next.releaseKey)) : [];
-  await lockAhead(tx, input.ingest === null ? [] : [{ env, ...input.ingest }], { env, claims });
+  const isMore = input.beside !== undefined && input.beside.want > input.beside.keep;
+  const slots = isMore ? await slotLocks(tx, env, jobId) : noLocks;
+  await lockAhead(tx, input.ingest === null ? [] : [{ env, ...input.ingest }], { env, claims }, slots);
   await lockChildren(tx, env, input.waits, input.ingest);
   let hadWaits = false;
   let freed = false;
@@ -76,7 +79,8 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
     return { ...answer, seen: input.seen, news: [], stamps: null, leased: false, woken, freed };
   }
   if (next.kind === "continue" && !next.collect && !recordedAtOnce) {
-    return { ...answer, seen: input.seen, news: [], stamps: null, leased: true, woken: [], freed };
+    const { seen } = input;
+    return withBeside(tx, input, { ...answer, seen, news: [], stamps: null, leased: true, woken: [], freed });
   }
   const nextTimeoutAt = await driveAwaited(expireWaits(tx, env, runId));
   const steps = await driveAwaited(stepsOfRun(tx, env, runId));
@@ -86,7 +90,19 @@ export async function advanceRun(tx: Transaction, input: AdvanceInput): Promise<
   const seen = steps.at(-1)?.stamp ?? input.seen;
   const leased = next.kind === "continue" || (next.kind === "suspend" && news.length > 0);
   if (!leased) freed = hasSlots(await giveBack(tx, input, next, nextTimeoutAt));
-  return { ...answer, seen, news, stamps, leased, woken: [], freed };
+  const advanced = { ...answer, seen, news, stamps, leased, woken: [], freed };
+  return leased ? withBeside(tx, input, advanced) : advanced;
+}
+
+/** What a run that goes on holds beside its slot. */
+async function withBeside(
+  tx: Transaction,
+  { env, jobId, beside: asked }: AdvanceInput,
+  advanced: Advanced,
+): Promise<Advanced> {
+  if (asked === undefined) return advanced;
+  const { beside, freed } = await driveAwaited(holdBeside(tx, env, jobId, asked));
+  return { ...advanced, beside, freed };
 }
 
 /** The lease goes back; answers the lane whose slots are free with it. */

@@ -158,6 +158,12 @@ export class LaneRound {
   }
 }
 
+/** Whether a run of this environment stands in line that would take one of the slots; where there are more lanes than are looked at, among the first. */
+export async function isInLine(tx: Transaction, env: string, slots: readonly string[]): Promise<boolean> {
+  const rows = await tx.connection.find<{ lane: string }>(lanesSql, { env, after: "", limit: lanesMax });
+  return rows.some(({ lane }) => readLane(lane).slots.some((slot) => slots.includes(slot)));
+}
+
 /** From behind the lane that was served last, and then from the first. */
 async function lanesInTurn(tx: Transaction, env: string, after: string): Promise<string[]> {
   const list = async (from: string): Promise<string[]> =>

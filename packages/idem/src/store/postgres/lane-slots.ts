@@ -1,4 +1,4 @@
-// How much of each limit is in use: the leased jobs whose lane names it, counted from their rows. Whoever wants a slot first locks its
+// How much of each limit is in use: the leased jobs whose lane names it, and what these hold of it beside, counted from their rows. Whoever wants a slot first locks its
 // name, then counts, then takes: two nodes never take the last one both. Who gives a slot back locks nothing.
 import { capOf, type LaneCaps, readLane } from "../../flow/lane.ts";
 import { lockNames, slotLock } from "./lock-name.ts";
@@ -14,8 +14,8 @@ export function slotColumns(lane: string | null): readonly [string | null, strin
 export const hasSlots = (lane: string | null): boolean => slotColumns(lane)[0] !== null;
 
 const usesSql = `
-  select slot, (select count(*) from jobs where slot_1 = slot and leased_by is not null)
-             + (select count(*) from jobs where slot_2 = slot and leased_by is not null) as used
+  select slot, (select count(*) + coalesce(sum(beside_1), 0) from jobs where slot_1 = slot and leased_by is not null)
+             + (select count(*) + coalesce(sum(beside_2), 0) from jobs where slot_2 = slot and leased_by is not null) as used
     from unnest(cast(? as text[])) as asked (slot)`;
 
 export async function slotUses(tx: Transaction, slots: readonly string[]): Promise<Map<string, number>> {
@@ -23,6 +23,16 @@ export async function slotUses(tx: Transaction, slots: readonly string[]): Promi
   const rows = await tx.connection.all<{ slot: string; used: number }>(usesSql, slots);
   return new Map(rows.map(({ slot, used }) => [slot, used]));
 }
+
+const laneSql = "select lane from jobs where env = ? and id = ?";
+
+/** What a run that may want more of its slots locks before its job. A leased job stays in its lane. */
+export async function slotLocks(tx: Transaction, env: string, jobId: string): Promise<readonly string[]> {
+  const lane = (await tx.connection.one<{ lane: string | null }>(laneSql, env, jobId))?.lane ?? null;
+  return lane === null ? noLocks : readLane(lane).slots.map(slotLock);
+}
+
+export const noLocks: readonly string[] = [];
 
 const someoneInLaneSql =
   "select 1 from jobs where env = ? and lane = ? and leased_by is null and due_at is null limit 1";

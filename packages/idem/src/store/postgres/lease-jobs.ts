@@ -66,7 +66,8 @@ const selectOfLaneSql = `
    where env = ? and lane = ? and leased_by is null and due_at is null order by rank limit ? for update skip locked`;
 
 const takeJobSql = `
-  update jobs set leased_by = ?, fence = fence + 1, due_at = null, start_by = null, lane = ?, slot_1 = ?, slot_2 = ?
+  update jobs set leased_by = ?, fence = fence + 1, due_at = null, start_by = null, lane = ?, slot_1 = ?, slot_2 = ?,
+                  beside_1 = 0, beside_2 = 0
    where env = ? and id = ?`;
 // Its time to start stays: whoever rescues it finds it overdue again.
 const takeOverdueSql = `

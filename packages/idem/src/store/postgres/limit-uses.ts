@@ -6,10 +6,10 @@ import type { Connection } from "./connection.ts";
 // A slot may be shared by all environments, so what holds it is counted in all of them. Both halves are read from the indexes
 // that limits themselves are counted with.
 const heldSql = `
-  select id, count(*) as used, count(*) filter (where env = ?) as "usedHere"
-    from (select slot_1 as id, env from jobs where leased_by is not null and slot_1 is not null
+  select id, sum(1 + beside) as used, count(*) filter (where env = ?) as "usedHere"
+    from (select slot_1 as id, env, beside_1 as beside from jobs where leased_by is not null and slot_1 is not null
           union all
-          select slot_2 as id, env from jobs where leased_by is not null and slot_2 is not null) held
+          select slot_2 as id, env, beside_2 as beside from jobs where leased_by is not null and slot_2 is not null) held
    group by id`;
 const lanesSql = `
   select lane, count(*) as waiting from jobs

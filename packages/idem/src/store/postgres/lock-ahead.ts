@@ -15,6 +15,7 @@ import { rateTurn } from "../rules/limit-starts.ts";
 import type { Asking } from "../rules/new-run.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import { type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
+import { noLocks } from "./lane-slots.ts";
 import { lockBuffers } from "./lock-buffers.ts";
 import { lockNames, slotLock } from "./lock-name.ts";
 import { compareTexts } from "./text.ts";
@@ -30,11 +31,12 @@ const lockJobsSql = `
   select 1 from unnest(cast(? as text[]), cast(? as text[])) as asked (env, id)
    cross join lateral (select 1 from jobs where env = asked.env and id = asked.id for update) job`;
 
-/** `closed`: claims that the transaction is going to let go of, because a run ends. */
+/** `closed`: claims that the transaction is going to let go of, because a run ends; `held`: locks of slots that a run at work may want more of. */
 export async function lockAhead(
   tx: Transaction,
   askings: readonly Asking[],
   closed: { readonly env: string; readonly claims: readonly ClosedClaim[] } | null = null,
+  held: readonly string[] = noLocks,
 ): Promise<void> {
   const starts = askings.flatMap(({ env, pairs }) =>
     pairs.flatMap((pair) => (pair.kind === "start" ? [{ env, pair }] : [])),
@@ -59,7 +61,7 @@ export async function lockAhead(
       inOrder.map(({ runId }) => runId),
     );
   }
-  await lockNames(tx, [...rates, ...slots]);
+  await lockNames(tx, [...rates, ...slots, ...held]);
   await lockThrottles(
     tx,
     lanes.flatMap(({ env, lane }) => (lane.throttle === null ? [] : [{ env, id: lane.throttle }])),

@@ -19,6 +19,7 @@ const released: ReleasedFiles = {
   "0014_run_logs": "92262f7fcf643404",
   "0015_channels": "f3f2d761f14242e8",
   "0016_event_values": "ec42d8bb1f25ab9f",
+  "0017_slots_beside": "2862544b9662d093",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

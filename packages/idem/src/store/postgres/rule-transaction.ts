@@ -1,6 +1,7 @@
 // A transaction as the rules have it. What one writer gives SQLite for nothing is a lock here (decision 15), taken where the rule asks for
 // what it guards, or ahead of it.
 
+import type { Beside } from "../../flow/concurrency/beside.ts";
 import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
@@ -22,8 +23,8 @@ import { countAsking, deleteClaim, findClaim, type LockedClaim, lockClaims, writ
 import type { Connection } from "./connection.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { answerLeasedAgain, ingestInto, ingestNested, staleRegistration, storeEvent } from "./ingest-events.ts";
-import type { LaneTurns } from "./lane-round.ts";
-import { hasSlots } from "./lane-slots.ts";
+import { isInLine, type LaneTurns } from "./lane-round.ts";
+import { hasSlots, slotUses } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { bufferName } from "./lock-buffers.ts";
 import { lockName } from "./lock-name.ts";
@@ -144,6 +145,18 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
 
   gaveBack(lane: string): boolean {
     return hasSlots(lane);
+  }
+
+  heldBeside(_lane: string, before: Beside, after: Beside): boolean {
+    return after[0] < before[0] || after[1] < before[1];
+  }
+
+  slotUses(slots: readonly string[]): Asked<ReadonlyMap<string, number>> {
+    return new Sent(slotUses(this, slots));
+  }
+
+  isInLine(env: string, slots: readonly string[]): Asked<boolean> {
+    return new Sent(isInLine(this, env, slots));
   }
 
   noteAwaited(env: string, eventName: string): void {

@@ -55,10 +55,11 @@ const loggedSql = saveStepsSql({
 });
 
 /** One outcome to record and nothing else to do; null for anything more. */
-export function onlyStep({ steps, asNews, attempts, waits, ingest, next }: AdvanceInput): NewStep | null {
+export function onlyStep({ steps, asNews, beside, attempts, waits, ingest, next }: AdvanceInput): NewStep | null {
   const isOnly =
     steps.length === 1 &&
     asNews === undefined &&
+    beside === undefined &&
     attempts.length === 0 &&
     waits.length === 0 &&
     ingest === null &&

@@ -3,10 +3,11 @@ import type { CancelAnswer, CancelInput } from "../runs.ts";
 import type { Writing } from "../writing.ts";
 import type { RuleTransaction } from "./database.ts";
 import { claimsOfRun, endRun } from "./end-run.ts";
+import type { HeldJob } from "./hold-beside.ts";
 import { findRun } from "./read-memo.ts";
 import type { Rule } from "./rule.ts";
 
-const deleteJobSql = "delete from jobs where env = ? and id = ? returning lane, leased_by";
+const deleteJobSql = "delete from jobs where env = ? and id = ? returning lane, beside_1, beside_2, leased_by";
 
 export function* cancelRun(tx: RuleTransaction, input: CancelInput): Rule<CancelAnswer> {
   const { env, runId, result, releaseKey, ingest } = input;
@@ -31,8 +32,9 @@ export function* cancelRun(tx: RuleTransaction, input: CancelInput): Rule<Cancel
 
 /** Whether it had slots that others may want. */
 function* takeJob(tx: RuleTransaction, env: string, runId: string): Rule<boolean> {
-  const job = yield* tx.one<{ lane: string | null; leased_by: string | null }>(deleteJobSql, env, runId);
-  return job !== undefined && job.lane !== null && job.leased_by !== null && tx.gaveBack(job.lane);
+  const job = yield* tx.one<HeldJob & { leased_by: string | null }>(deleteJobSql, env, runId);
+  if (job === undefined || job.lane === null || job.leased_by === null) return false;
+  return tx.gaveBack(job.lane, [job.beside_1, job.beside_2]);
 }
 
 const asCancelled = (result: string, releaseKey: boolean) =>

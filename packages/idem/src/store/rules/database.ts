@@ -1,6 +1,7 @@
 // What a rule may ask of its database. Statements that differ are kept by the database under one name (statements.ts), and so is what
 // only one of them needs: locks and what is sent ahead on PostgreSQL, what the one owner of a file remembers on SQLite.
 
+import type { Beside } from "../../flow/concurrency/beside.ts";
 import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, ClaimState, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
@@ -79,8 +80,14 @@ export interface RuleTransaction extends Database {
   woke(env: string, job: JobRow): void;
   /** A person let the run go on. */
   letGo(env: string, runId: string, lane: string | null): void;
-  /** The slots of a leased job; whether somebody may want them. */
-  gaveBack(lane: string): boolean;
+  /** The slots of a leased job, and what it held beside; whether somebody may want them. */
+  gaveBack(lane: string, beside: Beside): boolean;
+  /** A leased job holds more beside its slots, or less; whether somebody may want what it gave back. */
+  heldBeside(lane: string, before: Beside, after: Beside): boolean;
+  /** How much of each is in use. */
+  slotUses(slots: readonly string[]): Asked<ReadonlyMap<string, number>>;
+  /** Whether a run stands in line that would take one of them. */
+  isInLine(env: string, slots: readonly string[]): Asked<boolean>;
   /** Somebody waits for events of the name. */
   noteAwaited(env: string, eventName: string): void;
   /** Somebody waits for the run, and its end looks for him. True where it is known to be open. */

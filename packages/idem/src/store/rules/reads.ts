@@ -16,7 +16,7 @@ import {
   type ClaimNow,
   type HeldRun,
   type Line,
-  type OpenCounts,
+  type OpenSlots,
   type RunFilter,
   type StoreCounts,
   type StoreReads,
@@ -368,14 +368,16 @@ function* listRuns(db: Database, env: string, filter: RunFilter): Rule<Run[]> {
 const linesSql = `
   select fn, case when :byLane = 1 then lane end as lane,
          sum(case when leased_by is null then 1 else 0 end) as queued, sum(case when leased_by is null then 0 else 1 end) as running,
-         min(case when leased_by is null then id end) as "oldestId"
+         min(case when leased_by is null then id end) as "oldestId",
+         sum(case when leased_by is null then 0 else beside_1 end) as beside1,
+         sum(case when leased_by is null then 0 else beside_2 end) as beside2
     from jobs
    where env = :env and kind = 'run' and (leased_by is not null or due_at is null) and (cast(:fn as text) is null or fn = :fn)
    group by 1, 2 order by 3 desc, 4 desc, 1, 2 limit :limit`;
 
 function* countJobs(db: ReadDatabase, env: string): Rule<StoreCounts> {
   const { now } = yield* db.instant();
-  const rows = yield* db.all<OpenCounts & { readonly fn: string }>(db.sql.lists.openCounts, now, env);
+  const rows = yield* db.all<OpenSlots & { readonly fn: string }>(db.sql.lists.openCounts, now, env);
   const sum = (pick: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + pick(row), 0);
   return {
     queued: sum((row) => row.queued),

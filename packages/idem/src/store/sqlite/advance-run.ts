@@ -5,6 +5,7 @@ import { forgetLostSql, readStep } from "../rows.ts";
 import { beginWait } from "../rules/begin-wait.ts";
 import { endRun } from "../rules/end-run.ts";
 import { expireWaits } from "../rules/end-wait.ts";
+import { type HeldJob, holdBeside } from "../rules/hold-beside.ts";
 import { findRun, stepsOfRun } from "../rules/read-memo.ts";
 import { driveAtOnce } from "../rules/rule.ts";
 import { ingestNested, staleRegistration } from "./ingest-events.ts";
@@ -13,12 +14,14 @@ import { saveLog } from "./save-log.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectJobSql = "select 1 from jobs where env = ? and id = ? and fence = ? and leased_by = ?";
-const endJobSql = "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ? returning had_waits, lane";
+const endJobSql =
+  "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ? returning had_waits, lane, beside_1, beside_2";
 const suspendJobSql = `
-  update jobs set leased_by = null, due_at = ?, enter_at = coalesce(?, enter_at) where env = ? and id = ? returning lane`;
+  update jobs set leased_by = null, due_at = ?, enter_at = coalesce(?, enter_at) where env = ? and id = ?
+  returning lane, beside_1, beside_2`;
 const parkJobSql = `
   update jobs set leased_by = null, due_at = ?, parked_at = ?, parked_kind = ?, parked_reason = ?
-   where env = ? and id = ? returning lane`;
+   where env = ? and id = ? returning lane, beside_1, beside_2`;
 
 // A run that waits for an event without end is not due, and not "queued" either.
 const neverDue = Number.MAX_SAFE_INTEGER;
@@ -48,9 +51,9 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   let hadWaits = false;
   let freed = false;
   if (next.kind === "end") {
-    const job = tx.connection.one<{ had_waits: number; lane: string | null }>(endJobSql, env, jobId, fence, worker);
+    const job = tx.connection.one<HeldJob & { had_waits: number }>(endJobSql, env, jobId, fence, worker);
     if (job === undefined) return refuse(tx, input);
-    if (job.lane !== null) freed = tx.lanes.giveBack(job.lane);
+    if (job.lane !== null) freed = tx.lanes.giveBack(job.lane, job.beside_1, job.beside_2);
     hadWaits = job.had_waits === 1 || input.waits.length > 0;
   } else if (!holds(tx, input)) return refuse(tx, input);
 
@@ -73,7 +76,8 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
     return { ...answer, seen: input.seen, news: [], stamps: null, leased: false, woken, freed };
   }
   if (next.kind === "continue" && !next.collect && !recordedAtOnce) {
-    return { ...answer, seen: input.seen, news: [], stamps: null, leased: true, woken: [], freed };
+    const { seen } = input;
+    return withBeside(tx, input, { ...answer, seen, news: [], stamps: null, leased: true, woken: [], freed });
   }
   const nextTimeoutAt = driveAtOnce(expireWaits(tx, env, runId));
   const steps = driveAtOnce(stepsOfRun(tx, env, runId));
@@ -83,35 +87,42 @@ export function advanceRun(tx: Transaction, input: AdvanceInput): AdvanceAnswer 
   const seen = steps.at(-1)?.stamp ?? input.seen;
   const leased = next.kind === "continue" || (next.kind === "suspend" && news.length > 0);
   if (!leased) {
-    const lane = giveBack(tx, input, next, nextTimeoutAt);
-    if (lane !== null) freed = tx.lanes.giveBack(lane);
+    const { lane, beside_1, beside_2 } = giveBack(tx, input, next, nextTimeoutAt);
+    if (lane !== null) freed = tx.lanes.giveBack(lane, beside_1, beside_2);
   }
-  return { ...answer, seen, news, stamps, leased, woken: [], freed };
+  const advanced = { ...answer, seen, news, stamps, leased, woken: [], freed };
+  return leased ? withBeside(tx, input, advanced) : advanced;
 }
 
-/** The lease goes back; answers the lane whose slots are free with it. */
+/** What a run that goes on holds beside its slot. */
+function withBeside(tx: Transaction, { env, jobId, beside: asked }: AdvanceInput, advanced: Advanced): Advanced {
+  if (asked === undefined) return advanced;
+  const { beside, freed } = driveAtOnce(holdBeside(tx, env, jobId, asked));
+  return { ...advanced, beside, freed };
+}
+
+/** The lease goes back; answers what is free with it. */
 function giveBack(
   { connection, at }: Transaction,
   { env, jobId }: AdvanceInput,
   next: SuspendRun | ParkRun,
   nextTimeoutAt: number | null,
-): string | null {
+): HeldJob {
   if (next.kind === "suspend") {
     const dueAt = earliest(next.dueAt, nextTimeoutAt);
-    const job = connection.one<{ lane: string | null }>(suspendJobSql, dueAt, next.enterAt ?? null, env, jobId);
-    return job!.lane;
+    return connection.one<HeldJob>(suspendJobSql, dueAt, next.enterAt ?? null, env, jobId)!;
   }
   const { kind, reason } = next.why;
   const dueAt = next.dueAt ?? neverDue;
-  const job = connection.one<{ lane: string | null }>(parkJobSql, dueAt, at.now, kind, reason, env, jobId);
-  return job!.lane;
+  return connection.one<HeldJob>(parkJobSql, dueAt, at.now, kind, reason, env, jobId)!;
 }
 
 /** The hot path: one outcome to record, nothing else to do. */
-function isSaveOnly({ steps, asNews, attempts, waits, ingest, next }: AdvanceInput): boolean {
+function isSaveOnly({ steps, asNews, beside, attempts, waits, ingest, next }: AdvanceInput): boolean {
   return (
     steps.length === 1 &&
     asNews === undefined &&
+    beside === undefined &&
     attempts.length === 0 &&
     waits.length === 0 &&
     ingest === null &&

@@ -1,17 +1,19 @@
 // Who stands in line, and how much of each limit is in use. Both follow from the jobs (a slot's use is the number of leased jobs
-// whose lane names it), so nothing is written for them; this is the owner's picture of it, put together from the jobs when it is
+// whose lane names it, and what they hold of it beside), so nothing is written for them; this is the owner's picture of it, put together from the jobs when it is
 // first needed and after a rollback. Without it every lease would look at every lane that cannot run: 1,000 full lanes took 6 ms.
 //
 // A lane is open (its turn may come), blocked on a slot that is full, or put off by its throttle. When a slot is given back, the first
 // blocked lane of each function that the freed room is enough for comes back: of each, because a function whose workers are gone
 // must not keep a shared slot from the others. A lane may be open with nothing to run; never the other way round.
 
+import type { Beside } from "../../flow/concurrency/beside.ts";
 import { capOf, type LaneCaps, type LaneName, laneOnceBegun, readLane, sameCaps } from "../../flow/lane.ts";
 import { DueHeap } from "../../model/due-heap.ts";
 import type { Connection } from "./connection.ts";
 
-const heldSql =
-  "select lane, count(*) as count from jobs indexed by jobs_held where leased_by is not null and lane is not null group by lane";
+const heldSql = `
+  select lane, count(*) as count, sum(beside_1) as beside_1, sum(beside_2) as beside_2
+    from jobs indexed by jobs_held where leased_by is not null and lane is not null group by lane`;
 // One probe per lane, however many jobs stand in it.
 const firstLaneSql = `
   select env, lane from jobs indexed by jobs_lanes
@@ -27,6 +29,14 @@ export interface BookedLane {
   readonly env: string;
   readonly text: string;
   readonly name: LaneName;
+}
+
+/** What the jobs of a lane hold together. */
+export interface HeldRow {
+  readonly lane: string;
+  readonly count: number;
+  readonly beside_1: number;
+  readonly beside_2: number;
 }
 
 interface Picture {
@@ -92,18 +102,57 @@ export class LaneBook {
     for (const slot of this.nameOf(text).slots) used.set(slot, (used.get(slot) ?? 0) + 1);
   }
 
-  /** A leased job of this lane was given up; whether somebody in line may want its slots. */
-  giveBack(text: string): boolean {
+  /** A leased job of this lane was given up, with what it held beside; whether somebody in line may want its slots. */
+  giveBack(text: string, first: number, second: number): boolean {
     const { picture } = this;
     if (picture === null) return true;
+    const { slots } = this.nameOf(text);
     let opened = false;
-    for (const slot of this.nameOf(text).slots) {
-      const left = (picture.used.get(slot) ?? 1) - 1;
-      if (left <= 0) picture.used.delete(slot);
-      else picture.used.set(slot, left);
-      if (this.passOn(picture, slot)) opened = true;
+    for (let i = 0; i < slots.length; i++) {
+      if (this.free(picture, slots[i]!, 1 + (i === 0 ? first : second))) opened = true;
     }
     return opened || picture.open.size > 0;
+  }
+
+  /** A leased job of this lane holds more beside its slots, or less; whether somebody in line may want what it gave back. */
+  holdBeside(text: string, before: Beside, after: Beside): boolean {
+    const { picture } = this;
+    const isLess = after[0] < before[0] || after[1] < before[1];
+    if (picture === null) return isLess;
+    let opened = false;
+    for (const [i, slot] of this.nameOf(text).slots.entries()) {
+      const more = after[i]! - before[i]!;
+      if (more > 0) picture.used.set(slot, (picture.used.get(slot) ?? 0) + more);
+      else if (more < 0 && this.free(picture, slot, -more)) opened = true;
+    }
+    return isLess && (opened || picture.open.size > 0);
+  }
+
+  private free(picture: Picture, slot: string, count: number): boolean {
+    const left = (picture.used.get(slot) ?? count) - count;
+    if (left <= 0) picture.used.delete(slot);
+    else picture.used.set(slot, left);
+    return this.passOn(picture, slot);
+  }
+
+  usesOf(slots: readonly string[]): ReadonlyMap<string, number> {
+    if (slots.length === 0) return noUses;
+    const { used } = this.look();
+    return new Map(slots.map((slot) => [slot, used.get(slot) ?? 0]));
+  }
+
+  /** Whether a lane that is open or blocked on one of them would take it. */
+  isInLine(slots: readonly string[]): boolean {
+    const { open, blocked } = this.look();
+    if (slots.some((slot) => blocked.has(slot))) return true;
+    for (const lanes of open.values()) {
+      for (const { env, text, name } of lanes.values()) {
+        if (!name.slots.some((slot) => slots.includes(slot))) continue;
+        // A lane may be open with nothing to run.
+        if (this.connection.one(someoneInLaneSql, env, text) !== undefined) return true;
+      }
+    }
+    return false;
   }
 
   /** Whether a run of this lane could begin at once, by its slots, without stepping before another one of the lane. */
@@ -264,8 +313,10 @@ export class LaneBook {
       putOff: new DueHeap(),
       waiting: new Set(),
     };
-    for (const { lane, count } of this.connection.all<{ lane: string; count: number }>(heldSql)) {
-      for (const slot of this.nameOf(lane).slots) picture.used.set(slot, (picture.used.get(slot) ?? 0) + count);
+    for (const { lane, count, beside_1, beside_2 } of this.connection.all<HeldRow>(heldSql)) {
+      for (const [i, slot] of this.nameOf(lane).slots.entries()) {
+        picture.used.set(slot, (picture.used.get(slot) ?? 0) + count + (i === 0 ? beside_1 : beside_2));
+      }
     }
     let found = this.connection.one<{ env: string; lane: string }>(firstLaneSql, "");
     while (found !== undefined) {
@@ -279,6 +330,7 @@ export class LaneBook {
 }
 
 const namesMax = 100_000;
+const noUses: ReadonlyMap<string, number> = new Map();
 const noSlots = JSON.stringify(["", [], null]);
 
 const laneId = (env: string, text: string): string => `${env}\u0000${text}`;

@@ -78,7 +78,9 @@ export const lists: Statements["lists"] = {
     select fn, sum(leased_by is not null) as running, sum(leased_by is null and due_at is null) as queued,
            sum(leased_by is null and due_at is not null and parked_at is null) as waiting,
            sum(leased_by is null and parked_at is not null) as parked,
-           sum(leased_by is null and (due_at is null or due_at <= ?)) as due
+           sum(leased_by is null and (due_at is null or due_at <= ?)) as due,
+           sum(case when leased_by is null then 0 else beside_1 end) as beside1,
+           sum(case when leased_by is null then 0 else beside_2 end) as beside2
       from jobs where env = ? and kind = 'run' group by fn`,
   // Each part has its index; asked together the planner takes none.
   oldestDue: `

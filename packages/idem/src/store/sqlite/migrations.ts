@@ -23,6 +23,7 @@ const released: ReleasedFiles = {
   "0018_run_logs": "1c6177a967e33bd5",
   "0019_channels": "9c791a071e061eba",
   "0020_event_values": "c38a6d58cbcca17b",
+  "0021_slots_beside": "2862544b9662d093",
 };
 
 let loaded: readonly Migration[] | null = null;

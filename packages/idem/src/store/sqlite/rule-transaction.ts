@@ -1,6 +1,7 @@
 // A transaction as the rules have it. One process owns the file and one writer is at work, so nothing is locked; what its owner remembers
 // of the file (known-facts.ts, lane-book.ts, claim-index.ts) is told here.
 
+import type { Beside } from "../../flow/concurrency/beside.ts";
 import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
@@ -158,8 +159,20 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     if (lane !== null) this.lanes.join(env, lane);
   }
 
-  gaveBack(lane: string): boolean {
-    return this.lanes.giveBack(lane);
+  gaveBack(lane: string, [first, second]: Beside): boolean {
+    return this.lanes.giveBack(lane, first, second);
+  }
+
+  heldBeside(lane: string, before: Beside, after: Beside): boolean {
+    return this.lanes.holdBeside(lane, before, after);
+  }
+
+  slotUses(slots: readonly string[]): Asked<ReadonlyMap<string, number>> {
+    return new Given(this.lanes.usesOf(slots));
+  }
+
+  isInLine(_env: string, slots: readonly string[]): Asked<boolean> {
+    return new Given(this.lanes.isInLine(slots));
   }
 
   noteAwaited(env: string, eventName: string): void {

@@ -78,6 +78,7 @@ const nothingIngested = (now: number): Ingested => ({
 function isPlain(value: Advanced, { steps, seen, next }: AdvanceInput): boolean {
   return (
     value.kind === "advanced" &&
+    value.beside === undefined &&
     value.news.length === 0 &&
     value.stamps === null &&
     value.woken.length === 0 &&

@@ -52,7 +52,8 @@ export function packCall(call: Call, sent: LeaseList): Flat {
   if (call.name === "advance") {
     const input = call.input[0] as AdvanceInput;
     const { env, worker, runId, jobId, fence, seen, next, log } = input;
-    const alone = input.attempts.length === 0 && input.waits.length === 0 && input.asNews === undefined;
+    const isOwn = input.asNews === undefined && input.beside === undefined;
+    const alone = isOwn && input.attempts.length === 0 && input.waits.length === 0;
     if (alone && input.ingest === null && input.steps.length === 1 && next.kind === "continue" && !next.collect) {
       const { stepId, name, repeat, kind, outcome, attempt, startedAt, endedAt, input: given } = input.steps[0]!;
       // biome-ignore format: the held run, then the step

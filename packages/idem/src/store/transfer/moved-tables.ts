@@ -175,6 +175,8 @@ export const movedTables: readonly MovedTable[] = [
     lane: text,
     slot_1: slot(0),
     slot_2: slot(1),
+    beside_1: { type: integer, from: "0" },
+    beside_2: { type: integer, from: "0" },
     start_by: integer,
     born_leased: integer,
     parked_at: integer,

@@ -4,6 +4,8 @@ import { held } from "../../../testing/one-run.suite.ts";
 import { apiWorld, stores } from "../../api/api-world.suite.ts";
 import { explainSubject } from "./explain-subject.ts";
 import { listFunctions } from "./list-functions.ts";
+import { readFunction } from "./read-function.ts";
+import { readLine } from "./read-line.ts";
 import { readRun } from "./read-run.ts";
 
 describe.each(stores)("flow control over /api on %s", (store) => {
@@ -82,5 +84,33 @@ describe.each(stores)("flow control over /api on %s", (store) => {
       state: "completed",
       line: [],
     });
+  });
+
+  test("of a limit that counts steps each step at work is one in use, wherever it is shown", async () => {
+    const world = await apiWorld({ store });
+    const hold = held();
+    await world.start({
+      wide: {
+        on: "a",
+        options: { concurrency: { limit: 3, parallelSteps: true } },
+        run: ({ step }) => Promise.all(["x", "y", "z"].map((id) => step.run(id, () => hold.promise))),
+      },
+    });
+    await world.send({ name: "a" });
+    await expect.poll(async () => (await limitsOf()).map(({ used }: any) => used)).toEqual([3]);
+    const { runId } = await world.send({ name: "a" });
+    const figures = (await world.ask(readFunction, { params: { function: "shop-wide" } })).body;
+    expect(figures.function.limits).toMatchObject([{ limit: 3, used: 3 }]);
+    expect(figures.function).toMatchObject({ open: { running: 1, queued: 1 }, line: { behind: { limit: 3 } } });
+    expect(figures.function.flow.concurrency).toEqual([{ limit: 3, key: null, scope: "fn", parallelSteps: true }]);
+    const { summary } = (await world.ask(explainSubject, { query: { q: runId, as: "run" } })).body;
+    expect(JSON.stringify(summary)).toContain("3 of 3 are in use");
+    hold.release();
+    await world.idle();
+    expect((await limitsOf())[0].used).toBe(0);
+
+    async function limitsOf() {
+      return (await world.ask(readLine, { params: { function: "shop-wide" } })).body.limits;
+    }
   });
 });

@@ -1,6 +1,7 @@
 // GET /api/functions/:function/line: how far behind a function is, why, and who waits.
 import { z } from "zod";
 import { limitsOf } from "../../../engine/limit-function.ts";
+import { countsSteps } from "../../../flow/concurrency/beside.ts";
 import { readLane } from "../../../flow/lane.ts";
 import { everyone } from "../../../flow/plan-keys.ts";
 import { errors } from "../../../model/errors.ts";
@@ -8,10 +9,11 @@ import type { FunctionConfig } from "../../../model/function-config.ts";
 import { shownApp } from "../../../model/function-names.ts";
 import { ulidTime } from "../../../model/ulid.ts";
 import { minuteMs } from "../../../store/ends.ts";
-import type { RunSummary, StoreReads } from "../../../store/reads.ts";
+import { nothingOpen, type RunSummary, type StoreReads } from "../../../store/reads.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { lineNow } from "../../api/line-shape.ts";
 import { sumEnds } from "../../groups/ends.ts";
+import { slotsOf } from "../../groups/function-figures.ts";
 import { linesNow } from "../../groups/lines.ts";
 
 const lanesMax = 100;
@@ -78,6 +80,9 @@ export const readLine = apiRoute({
       queuedOf(reads, env, fn),
     ]);
     const line = lineOf(fn);
+    const held = countsSteps(config.concurrency)
+      ? ((await reads.counts(env)).byFunction[fn] ?? nothingOpen)
+      : { running: line.atWork, beside1: 0, beside2: 0 };
     const endedAt = new Map(ended.map((count) => [count.at, sumEnds([count]).ended]));
     const startedAt = new Map(started.counts.map((count) => [count.at, count.started]));
     const { throttle } = config;
@@ -88,9 +93,9 @@ export const readLine = apiRoute({
       pausedAt: registered.pausedAt,
       line,
       limits: [
-        ...limitsOf(registered, now).map(({ key, scope, ...limit }) => ({
+        ...limitsOf(registered, now).map(({ key, scope, ...limit }, position) => ({
           ...{ kind: "concurrency" as const, ...limit, periodMs: null, key, scope },
-          used: key === null && scope === "fn" ? line.atWork : null,
+          used: key === null && scope === "fn" ? slotsOf(held, position) : null,
         })),
         ...(throttle === undefined
           ? []

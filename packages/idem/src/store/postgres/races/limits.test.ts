@@ -15,9 +15,9 @@ const capsOf = (...slots: number[]): Record<string, LaneCaps> => ({ [fn]: { slot
 /** Held slots of which there are more than `cap` says. */
 async function exceeded({ rows }: Cluster, cap: (slot: string) => number): Promise<string[]> {
   const held = await rows<{ slot: string; count: number }>(`
-    select slot, count(*)::int as count
-      from (select slot_1 as slot from .jobs where leased_by is not null
-            union all select slot_2 from .jobs where leased_by is not null) held
+    select slot, sum(1 + beside)::int as count
+      from (select slot_1 as slot, beside_1 as beside from .jobs where leased_by is not null
+            union all select slot_2, beside_2 from .jobs where leased_by is not null) held
      where slot is not null group by slot`);
   return held.filter(({ slot, count }) => count > cap(slot)).map(({ slot, count }) => `${slot}: ${count}`);
 }
@@ -72,6 +72,45 @@ describe("slots", () => {
       expect(errorsOf(cluster)).toEqual([]);
     });
   }
+
+  test("beside those of runs at work are within the cap while three nodes lease, ask for more and give back at once", async () => {
+    const cluster = await open({ nodes: 3 });
+    const { nodes } = cluster;
+    const caps = capsOf(4, 7);
+    const lanes = ["a", "b", "c"].map((key) => inLane({ [key]: 4, all: 7 }));
+    for (const n of upTo(12)) await nodes[0]!.world.start(`r${n}`, lanes[n % 3]!);
+    const beside = (keep: number, want: number) => ({ beside: { keep, want, caps: [4, 7] } });
+    let [left, granted] = [12, 0];
+    while (left > 0) {
+      const got = await Promise.all(
+        nodes.map(async ({ world }, n) => ({
+          n,
+          jobs: (await world.lease(`w${n}`, { caps, max: 1 })).jobs.map(runJob),
+        })),
+      );
+      const held = got.flatMap(({ n, jobs }) => jobs.map(({ jobId, fence }) => ({ n, jobId, fence })));
+      const say = (each: (typeof held)[number], patch: object) =>
+        nodes[each.n]!.world.advance(each.jobId, { worker: `w${each.n}`, fence: each.fence, ...patch });
+      const given = await Promise.all([
+        ...held.map((each) => say(each, beside(0, 3))),
+        nodes[1]!.world.lease("w9", { caps, max: 1 }).then(async ({ jobs }) => {
+          for (const { jobId, fence } of jobs)
+            await nodes[1]!.world.advance(jobId, { worker: "w9", fence, next: end("completed") });
+          left -= jobs.length;
+          return null;
+        }),
+      ]);
+      expect(await exceeded(cluster, (slot) => (slot === "all" ? 7 : 4))).toEqual([]);
+      for (const each of given) granted += each?.beside ?? 0;
+      await Promise.all(held.map((each) => say(each, beside(0, 1))));
+      expect(await exceeded(cluster, (slot) => (slot === "all" ? 7 : 4))).toEqual([]);
+      await Promise.all(held.map((each) => say(each, { next: end("completed") })));
+      left -= held.length;
+    }
+    expect(granted).toBeGreaterThan(0);
+    expect(await exceeded(cluster, () => 0)).toEqual([]);
+    expect(errorsOf(cluster)).toEqual([]);
+  });
 
   test("of a cap that was lowered while they were held go to nobody before there is room, on any node", async () => {
     const { nodes } = await open();

@@ -83,7 +83,8 @@ const keysOf: Readonly<Record<string, string>> = {
 const withoutPlaces = (sql: string): string => {
   const table = byPlace.exec(sql)?.[1];
   if (table === undefined) return sql;
-  const keys = keysOf[table]!;
+  const keys = keysOf[table];
+  if (keys === undefined) throw new Error(`rows of ${table} are found by their place, and it has no line in keysOf`);
   return sql.replace(byPlace, `where (${keys}) in (select ${keys} from ${table}`).replace(/\)\)\s*$/, ")");
 };
 

@@ -2,6 +2,7 @@
 // stored unless all of it can be.
 import type { EventIdScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
+import { isOwnEvent, ownEventPrefixes } from "../model/event.ts";
 import { toMarkedJson } from "../model/json.ts";
 import type { NewEvent } from "../store/ingest.ts";
 
@@ -25,8 +26,6 @@ const callerIdCharsMax = 1_024;
 // What a date column anywhere can hold; outside it a `ts` is a mistake of unit, seconds for milliseconds say.
 const tsMin = Date.UTC(1980, 0, 1);
 const tsMax = Date.UTC(2100, 0, 1);
-
-const reservedPrefixes = ["inngest/", "idem/"];
 
 /** Checks one event and gives it its place in the call. `eventId` is the ULID it will be stored under. */
 export function acceptEvent(
@@ -106,9 +105,8 @@ function checkName(name: unknown, where: string, allowReserved: boolean): assert
   if (name.endsWith("*")) {
     throw errors.EVENT_INVALID({ where, why: `its name "${name}" ends in *, which is for triggers` });
   }
-  const lower = name.toLowerCase();
-  if (!allowReserved && reservedPrefixes.some((prefix) => lower.startsWith(prefix))) {
-    throw errors.EVENT_INVALID({ where, why: `names that start with ${reservedPrefixes.join(" or ")} are reserved` });
+  if (!allowReserved && isOwnEvent(name)) {
+    throw errors.EVENT_INVALID({ where, why: `names that start with ${ownEventPrefixes.join(" or ")} are reserved` });
   }
 }
 

@@ -1,4 +1,5 @@
 // For every event and every function whose trigger named it, one decision says what came of it. Nothing is dropped in silence.
+import { type Event, isOwnEvent } from "./event.ts";
 import type { EndState } from "./run.ts";
 
 export const decisionKinds = [
@@ -78,9 +79,9 @@ export const isPending = ({ kind, runId }: Pick<Decision, "kind" | "runId">): bo
 export const eventOutcomes = [
   // Of a function's buffer as well.
   "started",
-  // No run answers for it and none is to come.
+  // No run answers for it and none is to come. Not Idem's own events that nobody listens to: nobody wonders about them.
   "nothing",
-  // No function has its name as a trigger.
+  // No function has its name as a trigger; nobody has to listen to Idem's own.
   "unheard",
   // Of an event, or of a key.
   "duplicate",
@@ -99,14 +100,21 @@ export type EventOutcome = (typeof eventOutcomes)[number];
 type Told = Pick<Decision, "kind" | "runId">;
 
 /** `decisions` are those of the function that is asked for, or all. */
-export function hasOutcome(outcome: EventOutcome, isAgain: boolean, decisions: readonly Told[]): boolean {
+export function hasOutcome(
+  outcome: EventOutcome,
+  { name, firstEventId }: Pick<Event, "name" | "firstEventId">,
+  decisions: readonly Told[],
+): boolean {
+  const isAgain = firstEventId !== null;
+  const isUnheard = !isAgain && decisions.length === 0;
   switch (outcome) {
     case "started":
       return decisions.some(({ kind, runId }) => kind === "started" || (isGatheredKind(kind) && runId !== null));
     case "nothing":
+      if (isUnheard) return !isOwnEvent(name);
       return !isAgain && !decisions.some((decision) => isAnswered(decision) || isPending(decision));
     case "unheard":
-      return !isAgain && decisions.length === 0;
+      return isUnheard && !isOwnEvent(name);
     case "duplicate":
       return isAgain || decisions.some(({ kind }) => kind === "duplicate-event" || kind === "duplicate-key");
     default:

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { reachedNames } from "../../model/data-schemas.ts";
 import { errors } from "../../model/errors.ts";
+import { isOwnEvent } from "../../model/event.ts";
 import { type FunctionConfig, isWildcard } from "../../model/function-config.ts";
 import { examinedMax } from "./paging.ts";
 
@@ -18,8 +19,6 @@ export type EventType = z.infer<typeof eventType>;
 
 // Names nobody gave to a trigger are worth proposing only while they are fresh.
 const recentMax = 200;
-/** The engine's own events: nobody may send one. */
-const isReserved = (name: string): boolean => /^(inngest|idem)\//.test(name);
 
 /** With `fn`, those that start that function; throws FUNCTION_UNKNOWN. */
 export async function eventTypesIn({ store, env }: Engine, fn: string | null): Promise<EventType[]> {
@@ -31,7 +30,7 @@ export async function eventTypesIn({ store, env }: Engine, fn: string | null): P
   const recent = fn === null ? (await store.reads.eventPage(env, { limit: recentMax, examinedMax })).rows : [];
   const names = new Set([...configs.flatMap(({ config }) => namedBy(config)), ...recent.map(({ name }) => name)]);
   return [...names]
-    .filter((name) => !isReserved(name))
+    .filter((name) => !isOwnEvent(name))
     .sort()
     .map((name) => {
       const started = configs.filter(({ config }) => reachedNames(config.triggers, [name]).length > 0);

@@ -170,21 +170,24 @@ export function pagesSuite(open: OpenStore): void {
       await came("filtered", [decidedPair()]);
       await came("half", [decidedPair(), start(other)]);
       await came("unheard", []);
+      // Nobody sent it, so nobody wonders that nothing listens.
+      await came("own", [], { name: "inngest/function.finished" });
+      await came("own, filtered", [decidedPair()], { name: "idem/duplicate.detected" });
       await came("paused", [decidedPair({ kind: "paused" }), decidedPair(other)]);
       await came("missed", [decidedPair({ kind: "missed" })]);
       const list = async (filter: object) =>
         (await world.store.reads.eventPage(env, { ...bounds, ...filter })).rows.map(({ id }) => names[id]);
       expect(await list({ outcome: "started" })).toEqual(["half", "first"]);
-      expect(await list({ outcome: "nothing" })).toEqual(["missed", "unheard", "filtered"]);
+      expect(await list({ outcome: "nothing" })).toEqual(["missed", "own, filtered", "unheard", "filtered"]);
       expect(await list({ outcome: "unheard" })).toEqual(["unheard"]);
       expect(await list({ outcome: "duplicate" })).toEqual(["same key", "again"]);
-      expect(await list({ outcome: "filtered" })).toEqual(["paused", "half", "filtered", "same key"]);
+      expect(await list({ outcome: "filtered" })).toEqual(["paused", "own, filtered", "half", "filtered", "same key"]);
       expect(await list({ outcome: "paused" })).toEqual(["paused"]);
       expect(await list({ outcome: "missed" })).toEqual(["missed"]);
       expect(await list(other)).toEqual(["paused", "half", "same key"]);
       expect(await list({ ...other, outcome: "started" })).toEqual(["half"]);
       expect(await list({ ...other, outcome: "nothing" })).toEqual(["paused", "same key"]);
-      expect(await list({ fn, outcome: "nothing" })).toEqual(["missed", "half", "filtered"]);
+      expect(await list({ fn, outcome: "nothing" })).toEqual(["missed", "own, filtered", "half", "filtered"]);
       expect(await list({ fn, outcome: "duplicate" })).toEqual(["same key", "again"]);
       expect(await list({ fn, outcome: "unheard" })).toEqual([]);
       const pages = await allPages((before?: string) =>
@@ -195,7 +198,7 @@ export function pagesSuite(open: OpenStore): void {
           ...(before === undefined ? {} : { before }),
         }),
       );
-      expect(pages.flat().map(({ id }) => names[id])).toEqual(["missed", "unheard", "filtered"]);
+      expect(pages.flat().map(({ id }) => names[id])).toEqual(["missed", "own, filtered", "unheard", "filtered"]);
     });
 
     test("runs by how long they took and by when they began, as of one instant, page by page", async () => {

@@ -47,11 +47,11 @@ export function memoryPages(database: Database): Pages {
     async eventPage(env, filter) {
       const { name, fn, outcome, before } = filter;
       const tables = database.env(env);
-      const isDecided = ({ id, firstEventId }: EventSummary): boolean => {
+      const isDecided = (event: EventSummary): boolean => {
         if (fn === undefined && outcome === undefined) return true;
-        const decisions = (tables.decisions.get(id) ?? []).filter((each) => fn === undefined || each.fn === fn);
+        const decisions = (tables.decisions.get(event.id) ?? []).filter((each) => fn === undefined || each.fn === fn);
         if (fn !== undefined && decisions.length === 0) return false;
-        return outcome === undefined || hasOutcome(outcome, firstEventId !== null, decisions);
+        return outcome === undefined || hasOutcome(outcome, event, decisions);
       };
       const rows = tables.events.all().map((row): EventSummary => {
         const { data, extra: _, ...event } = showEvent(row);

@@ -2,6 +2,7 @@
 // narrows is compared row by row inside the database, between the cursor and the row that is as far behind it as may be looked
 // at. The two are asked one after the other: whatever is committed between them, each row before the cursor is looked at once.
 import type { Decision, EventOutcome } from "../../model/decision.ts";
+import { ownEventPrefixes } from "../../model/event.ts";
 import { isEnded } from "../../model/run.ts";
 import { afterAll, firstIdAt, lastIdBefore } from "../id-times.ts";
 import type {
@@ -67,12 +68,16 @@ const decided = (which: string) => `exists (
 const everyEventSql = eventsSql("true");
 const ofFunctionSql = eventsSql(decided("true"));
 const ofKind = (kind: string) => eventsSql(decided(`d.kind = '${kind}'`));
+/** For `events e`: whether it is Idem's own. */
+const isOwn = `(${ownEventPrefixes.map((prefix) => `substr(lower(e.name), 1, ${prefix.length}) = '${prefix}'`).join(" or ")})`;
 /** As `hasOutcome` has them. */
 const outcomeSql: Readonly<Record<EventOutcome, string>> = {
   started: eventsSql(decided(`d.kind = 'started' or d.kind in (${gatheredSql}) and d.run_id is not null`)),
   nothing: eventsSql(`e.first_event_id is null and (cast(:fn as text) is null or ${decided("true")})
-     and not ${decided(`d.run_id is not null and d.kind <> 'singleton-skipped' or d.run_id is null and d.kind in (${pendingSql})`)}`),
-  unheard: eventsSql(`e.first_event_id is null and cast(:fn as text) is null and not ${decided("true")}`),
+     and not ${decided(`d.run_id is not null and d.kind <> 'singleton-skipped' or d.run_id is null and d.kind in (${pendingSql})`)}
+     and not (${isOwn} and not ${decided("true")})`),
+  unheard: eventsSql(`e.first_event_id is null and cast(:fn as text) is null and not ${decided("true")}
+     and not ${isOwn}`),
   duplicate: eventsSql(`(cast(:fn as text) is null or ${decided("true")})
      and (e.first_event_id is not null or ${decided("d.kind in ('duplicate-event', 'duplicate-key')")})`),
   filtered: ofKind("filtered"),

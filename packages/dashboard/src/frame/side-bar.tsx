@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { envNow } from "../api/client.ts";
 import { useMayAct } from "../api/session.ts";
-import { useStatus } from "../api/status.ts";
+import { useFreshStatus, useStatus } from "../api/status.ts";
 import { cannotAct } from "../parts/button.tsx";
 import { Brand, Icon } from "../parts/icon.tsx";
 import { zoneName } from "../parts/time-words.ts";
@@ -12,6 +12,7 @@ import { SignOut } from "./sign-out.tsx";
 import "./side-bar.css";
 
 export function SideBar() {
+  useFreshStatus();
   return (
     <nav className="side-bar" aria-label="Main">
       <div className="brand">

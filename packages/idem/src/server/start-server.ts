@@ -76,6 +76,7 @@ export async function startServer(
     reads: opened.store.reads,
     isShared: opened.store.shared !== null,
     now: () => world.engines.get(env)?.now() ?? platform.wallMs(),
+    registration: () => world.engines.get(env)?.registry.registration ?? 0,
     fullName: (fn) => world.engines.get(env)?.registry.fullName(fn) ?? fn,
   }));
   const store = observedStore(opened.store, relayObserver([metrics.observer, liveObserver(live)]));

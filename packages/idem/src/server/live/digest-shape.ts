@@ -14,6 +14,10 @@ export const liveDigest = z.object({
     .describe("Since the digest before, in the process that answers"),
   groups: z.array(z.string()).describe("Groups that changed: give them as `ids` to /api/groups"),
   isCut: z.boolean().describe("More changed than are named: read again what is shown"),
+  registration: z
+    .number()
+    .int()
+    .describe("As in /api/status; another one where functions were registered, paused or limited since"),
   alerts: z.object({
     open: z.number().int(),
     new: z.array(z.object({ id: z.string(), kind: z.string(), function: z.string(), pairCount: z.number().int() })),

@@ -13,6 +13,7 @@ function openLive(isShared = false) {
   const alerts: { id: string }[] = [];
   const runs: string[] = [];
   const states = new Map<string, string>();
+  const functions = { registration: 1 };
   const reads = {
     openAlertCount: async () => alerts.length,
     alerts: async (_env: string, { limit }: { limit: number }) =>
@@ -33,12 +34,13 @@ function openLive(isShared = false) {
     reads,
     isShared,
     now: () => platform.wallMs(),
+    registration: () => functions.registration,
     fullName: (fn) => fn,
   }));
   const settle = async () => {
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
-  return { live, platform, asked, alerts, runs, states, pass: (ms: number) => platform.advance(ms, settle) };
+  return { live, platform, asked, alerts, runs, states, functions, pass: (ms: number) => platform.advance(ms, settle) };
 }
 
 class Line implements LiveLine {
@@ -118,6 +120,17 @@ test("an alert is told within a second, whoever raised it", async () => {
     open: 1,
     new: [{ id: "A1", kind: "doubled-runs", function: "f", pairCount: 1 }],
   });
+});
+
+test("an app that registers is told within a second, and once", async () => {
+  const { live, pass, functions } = openLive();
+  const line = new Line();
+  live.listen("default", line);
+  await pass(0);
+  functions.registration = 2;
+  await pass(1_500);
+  await pass(5_000);
+  expect(line.heard.map(({ registration }) => registration)).toEqual([1, 2]);
 });
 
 test("runs that another process started are found by looking", async () => {

@@ -1,5 +1,5 @@
 // What browsers hear while they look: at most two digests a second for each environment, with counts, the groups that changed and the
-// alerts there are. Costs nothing while nobody listens: what was committed is noted only then. What other processes commit is found by
+// alerts there are, and whether functions were registered. Costs nothing while nobody listens: what was committed is noted only then. What other processes commit is found by
 // looking, once a second. A digest that is lost loses nothing: a page reads again what it shows.
 import { errors } from "../../model/errors.ts";
 import type { StoreObserver } from "../../observe/observed-store.ts";
@@ -20,6 +20,8 @@ export interface LiveStore {
   /** Others may write to it. */
   readonly isShared: boolean;
   now(): number;
+  /** Of the functions, as this process last saw them: asking costs nothing. */
+  registration(): number;
   /** How people call a function. */
   fullName(fn: string): string;
 }
@@ -60,6 +62,7 @@ class Hub {
   seen: ReadonlyMap<string, string> | null = null;
   newestAlert: string | null = null;
   openAlerts = -1;
+  registration = -1;
 }
 
 const none = (): Counts => ({ accepted: 0, started: 0, suppressed: 0, ended: 0, failed: 0 });
@@ -152,7 +155,7 @@ export class LiveDigests {
   private async digestOf(
     env: string,
     hub: Hub,
-    { reads, now, fullName }: LiveStore,
+    { reads, now, registration, fullName }: LiveStore,
     { counts, runIds, isCut }: { counts: Counts; runIds: readonly string[]; isCut: boolean },
   ): Promise<LiveDigest> {
     const [openCount, newest, grouped] = await Promise.all([
@@ -164,12 +167,14 @@ export class LiveDigests {
     const fresh = known === null ? [] : newest.filter(({ id }) => id > known);
     hub.newestAlert = newest[0]?.id ?? known ?? "";
     hub.openAlerts = openCount;
+    hub.registration = registration();
     const groups = [...new Set(grouped.map(({ group }) => group))];
     return {
       at: now(),
       counts,
       groups: groups.slice(0, changedMax),
       isCut,
+      registration: hub.registration,
       alerts: {
         open: openCount,
         new: fresh.map(({ id, kind, fn, pairCount }) => ({ id, kind, function: fullName(fn), pairCount })),
@@ -201,7 +206,8 @@ export class LiveDigests {
       reads.alerts(env, { limit: 1 }),
       isShared ? reads.runPage(env, { limit: changedMax + 1, examinedMax: changedMax + 1 }) : null,
     ]);
-    if (openCount !== hub.openAlerts || (newest[0]?.id ?? "") > (hub.newestAlert ?? "")) this.mark(env, hub);
+    const hasNewAlert = openCount !== hub.openAlerts || (newest[0]?.id ?? "") > (hub.newestAlert ?? "");
+    if (hasNewAlert || store.registration() !== hub.registration) this.mark(env, hub);
     if (page === null) return;
     const before = hub.seen;
     hub.seen = new Map(page.rows.map(({ id, state }) => [id, state]));

@@ -56,6 +56,7 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
       reads: store.reads,
       isShared: store.shared !== null,
       now: () => engine.now(),
+      registration: () => engine.registry.registration,
       fullName: (fn) => engine.registry.fullName(fn),
     };
   });

@@ -25,6 +25,7 @@ export const readStatus = apiRoute({
     env: z.string(),
     environments: z.array(z.string()).describe("Those that are open in this process; for a signing key, its own"),
     now: z.number().int().describe("By the store's clock"),
+    registration: z.number().int().describe("Of the functions; the digests of /api/live say when it is another"),
     functions: z.object({ count: z.number().int(), paused: z.number().int(), withoutKey: z.number().int() }),
     eventQuota: z
       .object({
@@ -62,6 +63,8 @@ export const readStatus = apiRoute({
       env,
       environments: actor.onlyEnv === null ? [...world.engines.keys()].sort() : [actor.onlyEnv],
       now,
+      // As the digests have it, so that a page reads once for each: a store shared with others may be ahead of both for a moment.
+      registration: engine.registry.registration,
       functions: {
         count: functions.length,
         paused: functions.filter(({ pausedAt }) => pausedAt !== null).length,

@@ -11,7 +11,7 @@ interface NoteProps {
   readonly tone: NoteTone;
   readonly title: ReactNode;
   readonly children?: ReactNode;
-  readonly actions?: ReactNode;
+  readonly actions?: ReactNode | undefined;
 }
 
 const icons = {

@@ -6,9 +6,8 @@ import { PageTitle } from "../../frame/page-title.tsx";
 import { hasPage } from "../../pages.ts";
 import { ErrorPart } from "../../parts/error-part.tsx";
 import { Glyph } from "../../parts/glyph.tsx";
-import { behindWords, moveWords, workWords } from "../../parts/line-words.ts";
+import { InLineNote, PausedNote } from "../../parts/line-notes.tsx";
 import { Note } from "../../parts/note.tsx";
-import { useNow } from "../../parts/now.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Facts } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -79,7 +78,6 @@ export function Page() {
 function Headline({ of }: { readonly of: FunctionInFigures }) {
   const { id, function: fn, key, unkeyed, suggestedKey, pausedAt, day } = of;
   const without = useWithoutWorker(of);
-  const now = useNow();
   const fix = hasPage("/radar/suggestions/$fn") && key === null && suggestedKey !== null && (
     <Link className="button is-hot" to="/radar/suggestions/$fn" params={{ fn }}>
       Add the key
@@ -112,35 +110,14 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
       </Note>
     );
   }
-  if (of.line.waiting > 0 && of.line.behind !== null && pausedAt === null) {
-    const { waiting, behind } = of.line;
-    return (
-      <Note
-        tone="waiting"
-        title={`${waiting.toLocaleString("en-GB")} in line behind ${behindWords(behind)}. ${moveWords(of.line, now)}`}
-        actions={
-          <Link className="button is-plain" to="/functions/$fn/line" params={{ fn }}>
-            Open the line
-          </Link>
-        }
-      >
-        {workWords(of.line)}
-      </Note>
+  if (pausedAt !== null) return <PausedNote at={pausedAt} waiting={of.line.waiting} />;
+  if (of.line.waiting > 0 && of.line.behind !== null) {
+    const toLine = (
+      <Link className="button is-plain" to="/functions/$fn/line" params={{ fn }}>
+        Open the line
+      </Link>
     );
-  }
-  if (pausedAt !== null) {
-    return (
-      <Note
-        tone="waiting"
-        title={
-          <>
-            Paused since <Time at={pausedAt} />
-          </>
-        }
-      >
-        It starts no runs. Its events are kept; open runs go on.
-      </Note>
-    );
+    return <InLineNote line={of.line} actions={toLine} />;
   }
   if (key === null && unkeyed !== null) {
     return (

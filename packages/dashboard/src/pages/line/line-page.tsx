@@ -4,7 +4,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { ask } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
-import { behindWords, moveWords, workWords } from "../../parts/line-words.ts";
+import { InLineNote, PausedNote } from "../../parts/line-notes.tsx";
 import { Note } from "../../parts/note.tsx";
 import { useNow } from "../../parts/now.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -129,36 +129,14 @@ function Whole({ of }: { readonly of: LineAnswer }) {
 }
 
 function Headline({ of }: { readonly of: LineAnswer }) {
-  const now = useNow();
   const { line, pausedAt } = of;
   const { data } = useFunction(of.function);
   const actions = data === undefined ? undefined : <FunctionActions of={data} />;
-  const given = actions === undefined ? {} : { actions };
-  if (pausedAt !== null)
-    return (
-      <Note
-        tone="waiting"
-        title={
-          <>
-            Paused since <Time at={pausedAt} />
-          </>
-        }
-        {...given}
-      >
-        It starts no runs. {counted(line.waiting, "run that had", "runs that had")} been started go on, and its events
-        are kept.
-      </Note>
-    );
-  if (line.waiting === 0)
-    return (
-      <Note tone="plain" title="Nobody stands in line" {...given}>
-        {line.atWork === 0 ? "None is at work." : `${counted(line.atWork, "run is", "runs are")} at work.`}
-      </Note>
-    );
-  const behind = line.behind === null ? "" : ` behind ${behindWords(line.behind)}`;
+  if (pausedAt !== null) return <PausedNote at={pausedAt} waiting={line.waiting} actions={actions} />;
+  if (line.waiting > 0) return <InLineNote line={line} actions={actions} />;
   return (
-    <Note tone="waiting" title={`${numberWords(line.waiting)} in line${behind}. ${moveWords(line, now)}`} {...given}>
-      {workWords(line)}
+    <Note tone="plain" title="Nobody stands in line" actions={actions}>
+      {line.atWork === 0 ? "None is at work." : `${counted(line.atWork, "run is", "runs are")} at work.`}
     </Note>
   );
 }

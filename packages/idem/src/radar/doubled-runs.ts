@@ -23,7 +23,7 @@ export interface StartedRun {
   readonly createdAt: number;
   /** It took the key of one that failed and gave it back by itself: its function is configured so. */
   readonly isAfterFailure?: boolean;
-  readonly event: Event;
+  readonly event: Pick<Event, "name" | "data">;
 }
 
 export interface DoubledOptions extends JudgedBy {
@@ -119,7 +119,7 @@ export function judgeRuns(
 // Every identity of every run is tried as a key: events of many names each would be tried for seconds.
 const identitiesMax = 24;
 
-const identitiesIn = (event: Event): Field[] =>
+const identitiesIn = (event: Pick<Event, "data">): Field[] =>
   fieldsOf(fromJson(event.data))
     .filter((field) => isIdentity(field) && !isDelivery(field))
     .slice(0, identitiesMax);

@@ -70,18 +70,7 @@ async function shownBy(
       const turn = work.next();
       if (turn !== undefined) await turn;
       work.do(() => chargeCost(readingCost(data) + judgingCost));
-      const event = {
-        id: run.eventId,
-        callerId: null,
-        name: fn,
-        data,
-        ts: run.createdAt,
-        extra: null,
-        receivedAt: run.createdAt,
-        firstEventId: null,
-        sourceRunId: null,
-      };
-      yield { runId: run.id, key: null, createdAt: run.createdAt, event };
+      yield { runId: run.id, key: null, createdAt: run.createdAt, event: { name: fn, data } };
     }
   }
 }

@@ -1,5 +1,4 @@
 // Which key a function should have, from its own newest runs: the expression with its evidence, and why the others will not do.
-import type { Event } from "../model/event.ts";
 import { dayMs } from "../model/window.ts";
 import type { Store } from "../store/store.ts";
 import { type RefusedField, refusedFields, type SeenRun } from "./candidates.ts";
@@ -10,9 +9,10 @@ import { times } from "./finding.ts";
 import { type RefusedKey, readRefusedKeys, refusedFor, refusedKeyKind } from "./refused-keys.ts";
 
 const daysBack = 7;
-// For each its event is read; some tenths of a second altogether.
 const runsMax = 500;
-const readTogether = 10;
+const readTogether = 50;
+// What is larger tells nothing that a smaller one of the same name does not.
+const dataBytesMax = 64 * 1024;
 const refusedMax = 3;
 
 export interface KeySuggestion {
@@ -91,17 +91,19 @@ function evidenceOf(found: Pick<KeySuggestion, "runCount" | "suppressedCount" | 
   ];
 }
 
-/** The newest of the last days, with their events. */
+/** The newest of the last days, with what their events brought. */
 async function startedRuns(reads: Store["reads"], env: string, fn: string, since: number): Promise<StartedRun[]> {
   const { rows } = await reads.runPage(env, { fn, since, limit: runsMax, examinedMax: 10_000 });
   const runs = rows.filter(({ rerunOf }) => rerunOf === null);
   const started: StartedRun[] = [];
   for (let i = 0; i < runs.length; i += readTogether) {
     const part = runs.slice(i, i + readTogether);
-    const events = await Promise.all(part.map(({ eventId }): Promise<Event | null> => reads.event(env, eventId)));
-    for (const [n, { id, key, createdAt }] of part.entries()) {
-      const event = events[n];
-      if (event !== null && event !== undefined) started.push({ runId: id, key, createdAt, event });
+    const ids = part.map(({ id }) => id);
+    const found = new Map((await reads.runPayloads(env, ids, dataBytesMax)).map((payload) => [payload.runId, payload]));
+    for (const { id, key, createdAt } of part) {
+      const { eventName = null, data = null } = found.get(id) ?? {};
+      if (eventName !== null && data !== null)
+        started.push({ runId: id, key, createdAt, event: { name: eventName, data } });
     }
   }
   return started;

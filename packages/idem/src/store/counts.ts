@@ -52,6 +52,8 @@ export interface LiveCountFilter extends CountFilter {
   /** Length of a stretch. */
   readonly stepMs: number;
   readonly examinedMax: number;
+  /** With more than that there is no use for a part of it: nothing is counted then. */
+  readonly isWhole?: true;
 }
 
 export interface LiveCounts {
@@ -109,6 +111,8 @@ export const suppressedCountedMax = 1_000;
 
 export interface RunPayload {
   readonly runId: string;
+  /** Null when its event was deleted. */
+  readonly eventName: string | null;
   /** Event and result as JSON text; null above the size that was asked for, and for a result that is not there. */
   readonly data: string | null;
   readonly result: string | null;

@@ -6,8 +6,8 @@ import type { RunSummary } from "../../store/reads.ts";
 import { type Ends, endsByStretch, sumEnds } from "../groups/ends.ts";
 
 const bucketsMax = 61;
-// A run's row is read in some 2 µs; more than this would hold up commits.
-export const chartedRunsMax = 5_000;
+// Some 5 ms of reading: commits of others wait meanwhile.
+export const chartedRunsMax = 2_000;
 
 export const functionCharts = z.object({
   since: z.number().int(),
@@ -33,23 +33,25 @@ export const functionCharts = z.object({
 export type FunctionCharts = z.infer<typeof functionCharts>;
 
 /** `runs`: the newest, of which it is counted how many had begun or stood in line; `isAll`: there are no more of them. */
-export function chartsOf(ends: Ends, runs: readonly RunSummary[], isAll: boolean): FunctionCharts {
-  const { since, until } = ends;
-  const { bucketMs, stretches } = endsByStretch(ends, bucketsMax);
+export function chartsOf(counted: Ends, runs: readonly RunSummary[], isAll: boolean): FunctionCharts {
+  const { since, until } = counted;
+  const { bucketMs, stretches } = endsByStretch(counted, bucketsMax);
   const from = isAll ? since : Math.max(since, runs.at(-1)?.createdAt ?? since);
-  const buckets = stretches.map(({ at, counts }) => {
-    const end = Math.min(at + bucketMs, until);
+  // A run has begun, or stands in line, at the ends of one stretch after the other.
+  const ends = stretches.map(({ at }) => Math.min(at + bucketMs, until));
+  const [begun, due] = [ends.map(() => 0), ends.map(() => 0)];
+  const countIn = (counts: number[], from: number, to: number): void => {
+    for (let i = Math.max(0, Math.floor((from - since) / bucketMs)); i < ends.length && ends[i]! <= to; i++)
+      if (ends[i]! > from) counts[i]! += 1;
+  };
+  for (const { createdAt, startedAt, endedAt } of runs) {
+    const goneAt = endedAt ?? Number.POSITIVE_INFINITY;
+    countIn(due, createdAt, startedAt ?? goneAt);
+    if (startedAt !== null) countIn(begun, startedAt, goneAt);
+  }
+  const buckets = stretches.map(({ at, counts }, i) => {
     const { ended: _, ...sum } = sumEnds(counts);
-    return {
-      at,
-      ...sum,
-      begun: runs.filter(
-        (run) => run.startedAt !== null && run.startedAt < end && (run.endedAt ?? Number.POSITIVE_INFINITY) >= end,
-      ).length,
-      due: runs.filter(
-        (run) => run.createdAt < end && (run.startedAt ?? run.endedAt ?? Number.POSITIVE_INFINITY) >= end,
-      ).length,
-    };
+    return { at, ...sum, begun: begun[i]!, due: due[i]! };
   });
   return { since, until, bucketMs, from, buckets };
 }

@@ -67,7 +67,7 @@ export async function overviewOf(engine: Engine, env: string, range: OverviewRan
     endsIn(reads, env, asked, now),
   ]);
   const [tally, lineOf] = await Promise.all([
-    tallyNow(engine, env, known, { since: ends.since, until }, now),
+    tallyNow(engine, env, known, { since: ends.since, until }, now, ends.stepMs),
     linesNow(engine, env, functions, now),
   ]);
   const { total, byFunction, doubledKeys } = addUp(tally);

@@ -1,6 +1,7 @@
 // How runs ended in a stretch of time: exact, from the store's counts. What is counted by the hour is told from the beginning of an hour, so
 // that every page that asks for "24 h" within one hour tells of the same runs; the answer says since when.
 import { type DurationSketch, durationAt, mergeSketches } from "../../model/duration-sketch.ts";
+import { isEnded, type RunState } from "../../model/run.ts";
 import { hourMs } from "../../store/counts.ts";
 import { type EndCount, type EndStep, floorTo, minuteMs, minutesKeptMs } from "../../store/ends.ts";
 import type { StoreReads } from "../../store/reads.ts";
@@ -73,30 +74,47 @@ export function endsByStretch({ since, until, stepMs, counts }: Ends, stretchesM
   return { bucketMs, stretches: stretches.map((some, i) => ({ at: since + i * bucketMs, counts: some })) };
 }
 
-type Given = { readonly [Name in "since" | "endedSince" | "endedUntil" | "fn" | "function"]?: string | undefined };
+interface Given {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly endedSince?: string | undefined;
+  readonly endedUntil?: string | undefined;
+  readonly fn?: string | undefined;
+  readonly function?: string | undefined;
+  readonly state?: RunState | undefined;
+}
+
+export interface EndedRange {
+  /** What narrows the list; null where none of its runs ended then. */
+  readonly bounds: { since?: number; until?: number; endedSince?: number; endedUntil?: number } | null;
+  /** What was counted in it; null where it was not asked. */
+  readonly ends: Ends | null;
+}
 
 /**
- * For a list of runs by when they ended: what narrows it, so that it ends where nothing can follow, for none of them was created before the
- * oldest. A length of time ("7d") begins where it is counted from, so that the list has as many as the number over it says. Null where none
- * ended; nothing where it was not asked.
+ * For a list of runs by when they ended: what narrows it by when they were created, which is the order it is read in. None of them was created
+ * before the oldest of the stretches that have such an end, and none after the last of those stretches. A length of time ("7d") begins where it
+ * is counted from, so that the list has as many as the number over it says.
  */
-export async function endedRange(
-  reads: StoreReads,
-  env: string,
-  query: Given,
-  now: number,
-): Promise<{ since?: number; endedSince?: number; endedUntil?: number } | null> {
-  if (query.endedSince === undefined && query.endedUntil === undefined) return {};
+export async function endedRange(reads: StoreReads, env: string, query: Given, now: number): Promise<EndedRange> {
+  if (query.endedSince === undefined && query.endedUntil === undefined) return { bounds: {}, ends: null };
   const until = query.endedUntil === undefined ? now + 1 : readInstant("endedUntil", query.endedUntil, now);
   const asked = query.endedSince === undefined ? 0 : readInstant("endedSince", query.endedSince, now);
   const fn = query.fn ?? query.function;
   const ends = await endsIn(reads, env, { since: asked, until, ...(fn === undefined ? {} : { fn }) }, now);
-  if (ends.counts.length === 0) return null;
+  const { state } = query;
+  const counts = state === undefined || !isEnded(state) ? ends.counts : ends.counts.filter((count) => count[state] > 0);
+  if (counts.length === 0) return { bounds: null, ends };
   const isLength = query.endedSince !== undefined && !/^\d{4}/.test(query.endedSince);
-  const oldest = ends.counts.reduce((least, count) => Math.min(least, count.oldest), now);
-  return {
+  const oldest = counts.reduce((least, count) => Math.min(least, count.oldest), now);
+  const newest = counts.reduce((last, { at }) => Math.max(last, at + ends.stepMs), 0);
+  const given = (name: "since" | "until", none: number): number =>
+    query[name] === undefined ? none : readInstant(name, query[name], now);
+  const bounds = {
     endedSince: isLength ? ends.since : asked,
     endedUntil: until,
-    since: query.since === undefined ? oldest : Math.max(oldest, readInstant("since", query.since, now)),
+    since: Math.max(oldest, given("since", 0)),
+    until: Math.min(newest, until, given("until", until)),
   };
+  return { bounds, ends };
 }

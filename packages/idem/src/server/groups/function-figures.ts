@@ -31,7 +31,7 @@ export async function figuresOf(
   const { reads } = engine.store;
   const ends = await endsIn(reads, env, range, now);
   const [tally, ...newest] = await Promise.all([
-    tallyNow(engine, env, functions, { ...range, since: ends.since }, range.until),
+    tallyNow(engine, env, functions, { ...range, since: ends.since }, range.until, ends.stepMs),
     ...fns.map((fn) => reads.runPage(env, { fn, until: range.until, limit: 1, examinedMax: 1 })),
   ]);
   const { byFunction } = addUp(tally);

@@ -9,10 +9,10 @@ import { fromJson } from "../../model/json.ts";
 import { chargeCost, costPerMs, readingCost, withinCost } from "../../model/metered-cost.ts";
 import type { RunState } from "../../model/run.ts";
 import type { Work } from "../../model/turns.ts";
-import { isUlid } from "../../model/ulid.ts";
+import { isUlid, ulidTime } from "../../model/ulid.ts";
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { RunPayload, RunStart } from "../../store/counts.ts";
-import type { RunPageFilter, RunSummary, StoreReads } from "../../store/reads.ts";
+import type { RunPageFilter, RunSummary } from "../../store/reads.ts";
 import { examinedMax } from "../api/paging.ts";
 import type { RunOrder } from "../api/run-orders.ts";
 import { type Gathered, gatherGroups, payloadBytesMax } from "./gather-groups.ts";
@@ -50,6 +50,8 @@ export interface GroupPage {
   readonly next: string | null;
   /** It ends where the work did. */
   readonly isPartial: boolean;
+  /** Where it does, and runs are told newest first: when the last run that was looked at was created. */
+  readonly lookedBackTo: number | null;
   /** Of another order than newest first: how far back it goes; null where it is of all runs that fit. */
   readonly lookedAt: LookedAt | null;
 }
@@ -57,11 +59,14 @@ export interface GroupPage {
 // How many runs one page may look at where rows are compared here: some 30 ms with their starts, more with payloads.
 const lookedAtMax = 3_000;
 const lookedInsideMax = 1_000;
+// Where the store compares them, each look is at 10,000 of them at most: some 10 ms. What is rare is found by going on.
+const looksMax = 5;
 const chunkMin = 50;
 const chunkMax = 250;
-// Where most rows are passed over; their payloads, of two times 64 KB, are taken over from a store's thread in one go.
-const chunkCompared = 250;
-const chunkInside = 25;
+// Where most rows are passed over.
+const chunkSifted = 500;
+// Payloads, of two times 64 KB, are taken over from a store's thread in one go.
+const payloadsInside = 25;
 // In another order each look is at 50,000 runs: so few of them.
 const chunkSorted = 1_000;
 // Comparing a run with the others of its group, and a text with what a row shows.
@@ -69,6 +74,8 @@ const rowCost = 25;
 // For each run that is looked inside, half of what a function's own filter may cost: others wait for the loop meanwhile.
 const passCostMax = 2 * costPerMs;
 const idCost = 4;
+// A text that somebody copied from an id: it may be that of another run of the group.
+const idPattern = /^[0-9A-HJKMNP-TV-Z]{8,26}$/i;
 // Runs past a chunk that are looked at with it: what was guessed to be the same and stands on both sides of its end is one group.
 const aheadRuns = 30;
 
@@ -104,8 +111,10 @@ export async function groupPage(
     (filter.endedUntil === undefined || (run.endedAt ?? filter.endedUntil) < filter.endedUntil) &&
     run.createdAt >= (filter.since ?? 0) &&
     run.createdAt < (filter.until ?? Number.MAX_SAFE_INTEGER);
+  const naming = { fullName: (fn: string) => engine.registry.fullName(fn) };
   const needsStarts =
     filter.q !== undefined || filter.show === "suppressed" || (filter.event !== undefined && !isEventId);
+  const isSifted = needsStarts || expression !== null;
   const bound = expression === null ? lookedAtMax : lookedInsideMax;
   const found = new Map<string, JudgedGroup>();
   const loud = new Map<string, JudgedGroup>();
@@ -114,13 +123,13 @@ export async function groupPage(
   const seen = new Map<string, JudgedGroup | null>(from?.told.map((id) => [id, null]));
   let before = from?.before;
   let lookedAt = 0;
+  let looks = 0;
   let sorted: SortedPage | null = null;
   const cursorOf = (run: RunSummary): string =>
     filter.order === undefined ? run.id : sortCursor(run, filter.order, sorted!.asOf);
-  while (found.size < filter.limit && lookedAt < bound) {
-    const plain = needsStarts ? chunkCompared : Math.min(chunkMax, Math.max(chunkMin, filter.limit * 2));
-    const isSifted = needsStarts || expression !== null;
-    const chunk = filter.order !== undefined && isSifted ? chunkSorted : expression !== null ? chunkInside : plain;
+  while (found.size < filter.limit && lookedAt < bound && looks < looksMax) {
+    const plain = Math.min(chunkMax, Math.max(chunkMin, filter.limit * 2));
+    const chunk = !isSifted ? plain : filter.order === undefined ? chunkSifted : chunkSorted;
     const limit = Math.min(chunk, bound - lookedAt);
     const ahead = filter.isFlat ? 0 : aheadRuns;
     const range = { ...asked, limit: limit + ahead, ...(before === undefined ? {} : { before }) };
@@ -128,27 +137,18 @@ export async function groupPage(
     const page = sorted ?? (await reads.runPage(env, range));
     const rows = page.rows.slice(0, limit);
     lookedAt += rows.length;
-    const ids = rows.map(({ id }) => id);
-    const groups = filter.isFlat
-      ? rows.map(aloneIn)
-      : await gatherGroups(
-          { reads, env, functions, work },
-          page.rows.map(({ id }) => id),
-        );
-    const groupOf = new Map(groups.flatMap((group) => group.runs.map((run) => [run.id, group] as const)));
-    const [starts, payloads] = await Promise.all([
-      needsStarts ? reads.runStarts(env, rows) : [],
-      expression === null ? [] : payloadsOf(reads, env, ids),
-    ]);
-    const startOf = new Map(starts.map((start) => [start.runId, start]));
-    const payloadOf = new Map(payloads.map((payload) => [payload.runId, payload]));
-    let last: RunSummary | null = null;
-    for (const run of rows) {
+    if (page.rows.length < limit + ahead) looks += 1;
+    const sifted = isSifted ? await sift(rows) : { runs: rows, startOf: noStarts, last: rows.at(-1) ?? null };
+    const groups = await groupsOf(sifted.runs, page.rows);
+    let last = sifted.last;
+    for (const run of sifted.runs) {
       const turn = work.next();
       if (turn !== undefined) await turn;
+      work.do(() => look(run, groups.get(run.id), sifted.startOf(run)));
+      // What was sifted has cost what it does: only then may it end here.
+      if (found.size < filter.limit && (isSifted || !work.isSpent)) continue;
       last = run;
-      work.do(() => look(run, groupOf.get(run.id), startOf.get(run.id), payloadOf.get(run.id)));
-      if (found.size === filter.limit || work.isSpent) break;
+      break;
     }
     const isWhole = last === (rows.at(-1) ?? null);
     const next = rows.length < page.rows.length ? cursorOf(rows.at(-1)!) : page.next;
@@ -165,22 +165,61 @@ export async function groupPage(
       loud: [...loud.values()],
       next,
       isPartial,
+      lookedBackTo: isPartial && filter.order === undefined ? ulidTime(before!) : null,
       lookedAt: sorted?.lookedAt ?? null,
     };
   }
 
-  function look(
-    run: RunSummary,
-    group: Gathered | undefined,
-    start: RunStart | undefined,
-    payload: RunPayload | undefined,
-  ): void {
+  /** Those of the rows that may be asked for: read before their groups are, for most rows are none. It ends where the work does. */
+  async function sift(rows: readonly RunSummary[]): Promise<Sifted> {
+    const starts = needsStarts ? await reads.runStarts(env, rows) : [];
+    const startById = new Map(starts.map((start) => [start.runId, start]));
+    const startOf = (run: RunSummary) => startById.get(run.id);
+    const runs: RunSummary[] = [];
+    let last: RunSummary | null = null;
+    for (let i = 0; i < rows.length; i += payloadsInside) {
+      const turn = work.next();
+      if (turn !== undefined) await turn;
+      const piece = rows.slice(i, i + payloadsInside);
+      const some = work.do(() => {
+        chargeCost(piece.length * rowCost);
+        return piece.filter((run) => mayBe(run, startOf(run)));
+      });
+      const ids = expression === null ? [] : some.map(({ id }) => id);
+      const payloads = ids.length === 0 ? [] : await reads.runPayloads(env, ids, payloadBytesMax);
+      const payloadOf = new Map(payloads.map((payload) => [payload.runId, payload]));
+      for (const run of some) {
+        const turn = work.next();
+        if (turn !== undefined) await turn;
+        last = run;
+        const isIn = expression === null || work.do(() => passes(expression, payloadOf.get(run.id)));
+        if (isIn) runs.push(run);
+        if (work.isSpent) return { runs, startOf, last };
+      }
+      last = piece.at(-1)!;
+    }
+    return { runs, startOf, last };
+  }
+
+  /** By run. What was guessed to be the same is guessed from the others of its function at hand as well. */
+  async function groupsOf(
+    runs: readonly RunSummary[],
+    atHand: readonly RunSummary[],
+  ): Promise<ReadonlyMap<string, Gathered>> {
+    if (filter.isFlat) return new Map(runs.map((run) => [run.id, aloneIn(run)]));
+    const guessed = new Set(runs.flatMap((run) => (isKeyless(run) ? run.fn : [])));
+    const wanted = isSifted ? [...runs, ...atHand.filter((run) => isKeyless(run) && guessed.has(run.fn))] : atHand;
+    const ids = new Set(wanted.map(({ id }) => id));
+    const groups = await gatherGroups({ reads, env, functions, work }, [...ids]);
+    return new Map(groups.flatMap((group) => group.runs.map((run) => [run.id, group] as const)));
+  }
+
+  function look(run: RunSummary, group: Gathered | undefined, start: RunStart | undefined): void {
     if (group === undefined || seen.has(group.id)) return;
     chargeCost(rowCost + group.runs.length);
     // A newer run of the group that fits has told it, on this page or on one before.
     if (group.runs.some((other) => other.id > run.id && fits(other)) && expression === null) return;
-    if (!fits(run) || !isAskedFor(run, group, start)) return;
-    if (expression !== null && !passes(expression, payload)) return;
+    if (!mayBe(run, start) || !hasText(run, group, start)) return;
     const [judged] = judgeAll([group], functions);
     seen.set(group.id, judged!);
     if (judged!.judged.isLoud) loud.set(group.id, judged!);
@@ -189,23 +228,36 @@ export async function groupPage(
     found.set(group.id, judged!);
   }
 
-  function isAskedFor(run: RunSummary, group: Gathered, start: RunStart | undefined): boolean {
+  function isKeyless(run: RunSummary): boolean {
+    return run.key === null && functions.of(run.fn).key === null;
+  }
+
+  /** As far as it can be said without the others of its group: what it was guessed to be about, and their ids. */
+  function mayBe(run: RunSummary, start: RunStart | undefined): boolean {
+    if (!fits(run)) return false;
     if (filter.show === "no-worker" && !isWithoutWorker(run, engine, now)) return false;
     if (filter.show === "suppressed" && (start?.suppressed ?? 0) === 0) return false;
     if (filter.event !== undefined && !isEventId && start?.eventName !== filter.event) return false;
+    if (filter.q === undefined || (!filter.isFlat && (isKeyless(run) || idPattern.test(filter.q)))) return true;
+    return runHasText(filter.q, run, start, naming);
+  }
+
+  function hasText(run: RunSummary, group: Gathered, start: RunStart | undefined): boolean {
     if (filter.q === undefined) return true;
     chargeCost(group.runs.length * idCost);
     const others = [group.guess?.entity, ...group.runs.flatMap(({ id, eventId }) => [id, eventId])];
-    return runHasText(filter.q, run, start, { fullName: (fn) => engine.registry.fullName(fn) }, others);
+    return runHasText(filter.q, run, start, naming, others);
   }
 }
 
-async function payloadsOf(reads: StoreReads, env: string, ids: readonly string[]): Promise<readonly RunPayload[]> {
-  const read: RunPayload[] = [];
-  for (let from = 0; from < ids.length; from += chunkInside)
-    read.push(...(await reads.runPayloads(env, ids.slice(from, from + chunkInside), payloadBytesMax)));
-  return read;
+interface Sifted {
+  readonly runs: readonly RunSummary[];
+  readonly startOf: (run: RunSummary) => RunStart | undefined;
+  /** The last of the rows that was looked at. */
+  readonly last: RunSummary | null;
 }
+
+const noStarts = (): undefined => undefined;
 
 // The run to go on before, and the guessed groups that were told and have older runs still to come.
 const cursorMark = "~";

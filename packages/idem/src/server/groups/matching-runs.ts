@@ -2,7 +2,7 @@
 import { isEnded, type RunState } from "../../model/run.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import { readInstant } from "../read-input.ts";
-import { endsIn, sumEnds } from "./ends.ts";
+import { type Ends, endsIn, sumEnds } from "./ends.ts";
 
 interface Given {
   readonly state?: RunState | undefined;
@@ -23,12 +23,13 @@ export interface Matching {
   readonly since: number | null;
 }
 
-/** Null where something narrows the runs that nobody counts by. */
+/** Null where something narrows the runs that nobody counts by. `known`: what was counted of the same range. */
 export async function matchingRuns(
   reads: StoreReads,
   env: string,
   given: Given,
   now: number,
+  known: Ends | null,
 ): Promise<Matching | null> {
   const { state, fn, since, until, endedSince, endedUntil, key, event, q, cel, show } = given;
   if ([since, until, key, event, q, cel, show].some((each) => each !== undefined)) return null;
@@ -40,7 +41,7 @@ export async function matchingRuns(
   const from = endedSince === undefined ? 0 : readInstant("endedSince", endedSince, now);
   const to = endedUntil === undefined ? now + 1 : readInstant("endedUntil", endedUntil, now);
   const range = { since: from, until: to, ...(fn === undefined ? {} : { fn }) };
-  const ends = await endsIn(reads, env, range, now);
+  const ends = known ?? (await endsIn(reads, env, range, now));
   const isFromThere = endedSince === undefined || !/^\d{4}/.test(endedSince) || ends.since === from;
   const isUpToThere = to > now || to % ends.stepMs === 0;
   return isFromThere && isUpToThere ? { count: sumEnds(ends.counts)[state ?? "ended"], since: ends.since } : null;

@@ -33,23 +33,31 @@ const lengths = [
   ...[1, 5, 15, 30].map((minutes) => minutes * minute),
   ...[1, 3, 6, 12, 24, 48, 7 * 24, 14 * 24, 28 * 24].map((hours) => hours * hourMs),
 ];
-// Some 10 ms; at more than a thousand events a second the newest seconds are missing, which is said.
+// What nobody counted yet; at more than a thousand events a second the newest seconds are missing, which is said.
 const liveMax = 20_000;
+// By less than an hour: a row of the decision and one of its run for each, some 20 ms.
+const shortMax = 10_000;
 // As many groups as a page shows: what is loud there is in the numbers over it.
 const seenMax = 100;
 
 const floorTo = (ms: number, step: number): number => Math.floor(ms / step) * step;
 
-/** As far as it was counted, decided and paired; `withLoud` adds what is loud in the newest rows. */
+/**
+ * As far as it was counted, decided and paired; `withLoud` adds what is loud in the newest rows. `stepMin`: nobody draws shorter buckets, so
+ * that a day that begins with an hour is told from the counts.
+ */
 export async function tallyOf(
   reads: StoreReads,
   env: string,
   functions: KnownFunctions,
   { since: asked, until, fn }: TallyRange,
+  stepMin = 0,
 ): Promise<Tally> {
   // As far as the longest buckets reach: some four years.
   const since = Math.max(asked, until - (bucketsMax - 1) * lengths.at(-1)!);
-  const wanted = lengths.find((ms) => Math.ceil(until / ms) - Math.floor(since / ms) <= bucketsMax) ?? lengths.at(-1)!;
+  const wanted =
+    lengths.find((ms) => ms >= stepMin && Math.ceil(until / ms) - Math.floor(since / ms) <= bucketsMax) ??
+    lengths.at(-1)!;
   const ofFunction = fn === undefined ? {} : { fn };
   const short = wanted < hourMs ? await liveOf(wanted) : null;
   // So much in so short a time: by the hour then.
@@ -61,7 +69,7 @@ export async function tallyOf(
 
   async function liveOf(stepMs: number): Promise<LiveCounts | null> {
     const range = { since: floorTo(since, stepMs), until, ...ofFunction };
-    const live = await reads.liveCounts(env, { ...range, after: "", stepMs, examinedMax: liveMax });
+    const live = await reads.liveCounts(env, { ...range, after: "", stepMs, examinedMax: shortMax, isWhole: true });
     return live.isAll ? live : null;
   }
 
@@ -85,8 +93,9 @@ export async function tallyNow(
   functions: KnownFunctions,
   range: TallyRange,
   now: number,
+  stepMin = 0,
 ): Promise<Tally> {
-  const tally = await tallyOf(engine.store.reads, env, functions, range);
+  const tally = await tallyOf(engine.store.reads, env, functions, range, stepMin);
   return withLoud(tally, await newestLoud(engine, functions, { ...range, since: tally.from }, tally.slipped, now));
 }
 

@@ -98,6 +98,12 @@ export function countsSuite(open: OpenStore): void {
       const filter = { since: 0, until: world.clock.wallMs() + hourMs, after: "", stepMs: 60_000 };
       const cut = await world.store.reads.liveCounts(env, { ...filter, examinedMax: 2 });
       expect({ ...sum(cut.counts), isAll: cut.isAll }).toEqual({ started: 2, suppressed: 0, isAll: false });
+      expect(await world.store.reads.liveCounts(env, { ...filter, examinedMax: 2, isWhole: true })).toEqual({
+        counts: [],
+        slips: [],
+        isAll: false,
+      });
+      expect((await world.store.reads.liveCounts(env, { ...filter, examinedMax: 4, isWhole: true })).isAll).toBe(true);
     });
 
     test("many who count at once count each decision once", async () => {
@@ -216,9 +222,11 @@ export function countsSuite(open: OpenStore): void {
         },
       ]);
       expect(await reads.runPayloads(env, [runId, "nobody"], 100)).toEqual([
-        { runId, data: '{"a":1}', result: '"no"' },
+        { runId, eventName: "order/paid", data: '{"a":1}', result: '"no"' },
       ]);
-      expect(await reads.runPayloads(env, [runId], 4)).toEqual([{ runId, data: null, result: '"no"' }]);
+      expect(await reads.runPayloads(env, [runId], 4)).toEqual([
+        { runId, eventName: "order/paid", data: null, result: '"no"' },
+      ]);
       expect(await reads.lastFailures(env, [runId, "nobody"])).toEqual([
         { runId, step: "name of s", attempt: 2, error: '"attempt 2 failed"', retryAt: 3 },
       ]);

@@ -32,10 +32,11 @@ export function memoryCountReads(database: Database): CountReads {
         .map(({ step: _, ...count }) => count);
     },
 
-    async liveCounts(env, { since, until, fn, after, stepMs, examinedMax }) {
+    async liveCounts(env, { since, until, fn, after, stepMs, examinedMax, isWhole }) {
       const tables = database.env(env);
       const low = firstIdAt(since);
       const waiting = inOrder(tables).filter(({ eventId }) => eventId > after && eventId > low);
+      if (isWhole === true && waiting.length >= examinedMax) return { counts: [], slips: [], isAll: false };
       const counts = new Map<string, DecisionCount>();
       const slips: Slip[] = [];
       for (const decision of waiting.slice(0, examinedMax)) {
@@ -121,7 +122,8 @@ export function memoryCountReads(database: Database): CountReads {
       return runIds.flatMap((runId) => {
         const run = tables.runs.get(runId);
         if (run === undefined) return [];
-        return { runId, data: within(tables.events.get(run.eventId)?.data), result: within(run.result) };
+        const event = tables.events.get(run.eventId);
+        return { runId, eventName: event?.name ?? null, data: within(event?.data), result: within(run.result) };
       });
     },
 

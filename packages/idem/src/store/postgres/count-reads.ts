@@ -53,11 +53,11 @@ export const headlines: Statements["headlines"] = {
       left join lateral (select reason, window_ends_at from decisions
                           where env = :env and event_id = i.event_id and fn = i.fn limit 1) d on true`,
   payloads: `
-    select r.id as "runId", case when octet_length(e.data) <= :max then e.data end as data,
+    select r.id as "runId", e.name as "eventName", case when octet_length(e.data) <= :max then e.data end as data,
            case when octet_length(r.result) <= :max then r.result end as result
       from unnest(cast(:ids as text[])) i (id)
       join lateral (select id, event_id, result from runs where env = :env and id = i.id limit 1) r on true
-      left join lateral (select data from events where env = :env and id = r.event_id limit 1) e on true`,
+      left join lateral (select name, data from events where env = :env and id = r.event_id limit 1) e on true`,
   failures: `
     select i.id as "runId", a.name as step, a.attempt, substr(a.error, 1, 300) as error, a.retry_at as "retryAt"
       from unnest(cast(:ids as text[])) i (id)

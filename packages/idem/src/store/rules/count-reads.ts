@@ -50,7 +50,7 @@ export function* hourCounts(db: Database, env: string, { since, until, fn }: Cou
 }
 
 export function* liveCounts(db: Database, env: string, filter: LiveCountFilter): Rule<LiveCounts> {
-  const { since, until, fn, after, stepMs, examinedMax } = filter;
+  const { since, until, fn, after, stepMs, examinedMax, isWhole } = filter;
   const low = firstIdAt(since);
   const asked = {
     env,
@@ -62,6 +62,7 @@ export function* liveCounts(db: Database, env: string, filter: LiveCountFilter):
   };
   const floor = yield* db.find<{ eventId: string; fn: string }>(liveFloorSql, { ...asked, skip: examinedMax - 1 });
   const last = floor[0];
+  if (isWhole === true && last !== undefined) return { counts: [], slips: [], isAll: false };
   const tail = { ...asked, lastId: last?.eventId ?? afterAll, lastFn: last?.fn ?? afterAll };
   const { live, liveSlips } = db.sql.headlines;
   const counts = yield* db.find<DecisionCount & { readonly slipped: number }>(live, { ...tail, step: stepMs });

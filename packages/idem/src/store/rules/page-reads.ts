@@ -101,6 +101,7 @@ export function* runPage(db: Database, env: string, filter: RunPageFilter): Rule
   const { pages } = db.sql;
   const { fn, key, state, isOpen, eventId, endedSince, endedUntil } = filter;
   const isOpenState = state !== undefined && !isEnded(state);
+  const isNarrowed = [key, state, isOpen, endedSince, endedUntil].some((given) => given !== undefined);
   const bounds = boundsOf(filter);
   const asked: Named = {
     ...bounds,
@@ -123,14 +124,13 @@ export function* runPage(db: Database, env: string, filter: RunPageFilter): Rule
         : fn !== undefined
           ? [pages.runsOfFunction, pages.runsOfFunctionFloor, pages.sortedRunsOfFunction]
           : [pages.runs, runsFloorSql, pages.sortedRuns];
-  // The runs of one event are few: all of them are looked at.
-  const floor = floorSql === null ? null : yield* floorOf(db, floorSql, asked);
-  const found = { ...asked, floor: floor ?? bounds.low };
   const { sort } = filter;
   if (sort === undefined) {
-    const rows = yield* db.find<RunRow>(sql, found);
-    return cut(rows.map(summaryOfRun), filter.limit, floor, (run) => run.id);
+    const { rows, next } = yield* lookBack<RunRow>(db, { sql, floorSql, asked, filter, isNarrowed });
+    return { rows: rows.map(summaryOfRun), next };
   }
+  const floor = floorSql === null ? null : yield* floorOf(db, floorSql, asked);
+  const found = { ...asked, floor: floor ?? bounds.low };
   const rows =
     sortedSql === null
       ? yield* db.find<RunRow>(sql, { ...found, limit: filter.examinedMax })
@@ -145,18 +145,21 @@ function sortParams({ by, isDescending, asOf, after }: RunSort): Named {
 }
 
 export function* eventPage(db: Database, env: string, filter: EventPageFilter): Rule<Page<EventSummary, string>> {
-  const bounds = boundsOf(filter);
   const { name, fn, outcome } = filter;
-  const asked: Named = { ...bounds, env, before: boundOf(filter), name: name ?? null };
-  const floor = yield* floorOf(db, eventsFloorSql, asked);
   const isDecided = fn !== undefined || outcome !== undefined;
-  const sql = outcome !== undefined ? outcomeSql[outcome] : isDecided ? ofFunctionSql : everyEventSql;
-  const rows = yield* db.find<EventRow & { data_bytes: number }>(sql, {
-    ...asked,
+  const asked: Named = {
+    ...boundsOf(filter),
+    env,
+    before: boundOf(filter),
+    name: name ?? null,
     ...(isDecided ? { fn: fn ?? null } : {}),
-    floor: floor ?? bounds.low,
+  };
+  const sql = outcome !== undefined ? outcomeSql[outcome] : isDecided ? ofFunctionSql : everyEventSql;
+  const isNarrowed = isDecided || name !== undefined;
+  const { rows, next } = yield* lookBack<EventRow & { data_bytes: number }>(db, {
+    ...{ sql, floorSql: eventsFloorSql, asked, filter, isNarrowed },
   });
-  return cut(rows.map(summaryOfEvent), filter.limit, floor, (event) => event.id);
+  return { rows: rows.map(summaryOfEvent), next };
 }
 
 export function* decisionPage(
@@ -206,6 +209,36 @@ const wholeMs = (ms: number): number =>
 function boundOf({ before, until }: { readonly before?: string; readonly until?: number }): string {
   const last = until === undefined ? afterAll : lastIdBefore(until);
   return before === undefined || before > last ? last : before;
+}
+
+interface Look {
+  readonly sql: string;
+  /** Null where there are few: all of them are looked at. */
+  readonly floorSql: string | null;
+  readonly asked: Named;
+  readonly filter: PageBounds;
+  /** By something that no index has. */
+  readonly isNarrowed: boolean;
+}
+
+/**
+ * Where nothing but time narrows them, the first rows are those that are wanted, and no more are gone through; for the rest of the page, if
+ * the hour around the range that is passed over (id-times.ts) took some of it, as many as may be.
+ */
+function* lookBack<R extends { readonly id: string }>(
+  db: Database,
+  { sql, floorSql, asked, filter: { limit, examinedMax }, isNarrowed }: Look,
+): Rule<Page<R, string>> {
+  const idOf = (row: R) => row.id;
+  const low = asked.low!;
+  const first = isNarrowed ? examinedMax : Math.min(examinedMax, limit + 1);
+  const floor = floorSql === null ? null : yield* floorOf(db, floorSql, { ...asked, skip: first - 1 });
+  const rows = yield* db.find<R>(sql, { ...asked, floor: floor ?? low });
+  if (rows.length > limit || floor === null || first === examinedMax) return cut(rows, limit, floor, idOf);
+  const rest = { ...asked, before: floor, limit: limit + 1 - rows.length };
+  const last = yield* floorOf(db, floorSql!, { ...rest, skip: examinedMax - first - 1 });
+  const others = yield* db.find<R>(sql, { ...rest, floor: last ?? low });
+  return cut([...rows, ...others], limit, last, idOf);
 }
 
 /** The last row that may be looked at; null when all may be. */

@@ -46,7 +46,7 @@ export const headlines: Statements["headlines"] = {
       left join events e on e.env = :env and e.id = i.value ->> 1
       left join decisions d on d.env = :env and d.event_id = i.value ->> 1 and d.fn = i.value ->> 2`,
   payloads: `
-    select r.id as "runId", case when octet_length(e.data) <= :max then e.data end as data,
+    select r.id as "runId", e.name as "eventName", case when octet_length(e.data) <= :max then e.data end as data,
            case when octet_length(r.result) <= :max then r.result end as result
       from json_each(:ids) i cross join runs r on r.env = :env and r.id = i.value
       left join events e on e.env = :env and e.id = r.event_id`,

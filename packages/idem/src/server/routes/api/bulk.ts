@@ -108,8 +108,8 @@ async function filterOf(engine: Engine, given: z.infer<typeof bulkFilter>, now: 
   const { reads } = engine.store;
   const { endedSince, endedUntil } = given;
   // The same stretch as the list that people saw. Where nothing ended in it, none fits.
-  const ended = await endedRange(reads, engine.env, { endedSince, endedUntil, fn }, now);
-  const { since: _, ...stretch } = ended ?? { endedSince: now + 1 };
+  const { bounds } = await endedRange(reads, engine.env, { endedSince, endedUntil, fn }, now);
+  const { since: _, until: __, ...stretch } = bounds ?? { endedSince: now + 1 };
   return {
     ...stretch,
     ...(fn === undefined ? {} : { fn }),

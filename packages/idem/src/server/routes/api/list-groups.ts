@@ -90,6 +90,11 @@ export const listGroups = apiRoute({
     totals: totalsItem.nullable().describe("As /api/totals; where `totals` asks for them"),
     next: nextField,
     isPartial: partialField,
+    lookedBackTo: z
+      .number()
+      .int()
+      .nullable()
+      .describe("With `isPartial`, newest first: runs that were created before were not looked at; going on does"),
   }),
   handle: async ({ query, engine, env, now }) => {
     const work = pageWork(engine);
@@ -102,12 +107,12 @@ export const listGroups = apiRoute({
     }
     const nothing = {
       ...{ groups: [], functions: [], events: [], pinned: null, totals: null },
-      ...{ matching: null, next: null, isPartial: false, ordered: null },
+      ...{ matching: null, next: null, isPartial: false, lookedBackTo: null, ordered: null },
     };
     if (isRunOrder(order) && group !== "none") {
       throw errors.REQUEST_INVALID({ why: `query parameter "order": ${order} is an order of runs; give "group=none"` });
     }
-    const ended = await endedRange(reads, env, query, now);
+    const { bounds: ended, ends } = await endedRange(reads, env, query, now);
     const { since, until } = boundsOf(query, now);
     const range = {
       ...(since === undefined ? {} : { since }),
@@ -143,7 +148,7 @@ export const listGroups = apiRoute({
       const groups = judgeAll(found.groups, functions);
       return { ...nothing, groups: await tellGroups(groups, telling), next: found.next };
     }
-    const matching = before === undefined ? await matchingRuns(reads, env, query, now) : null;
+    const matching = before === undefined ? await matchingRuns(reads, env, query, now, ends) : null;
     if (ended === null) return { ...nothing, matching };
     const isWhole = group === "key" && show === undefined && !isNarrowed;
     const isPinned = order === "attention" && isWhole;
@@ -170,10 +175,10 @@ export const listGroups = apiRoute({
     const page = await groupPage(engine, functions, filter, now, work);
     const seen = tally === null ? null : withLoud(tally, page.loud);
     const totals = seen === null ? null : tellTotals(seen, now);
-    const { next, isPartial, lookedAt: ordered } = page;
+    const { next, isPartial, lookedBackTo, lookedAt: ordered } = page;
     if (!isPinned || before !== undefined) {
       const groups = await tellGroups(page.groups, telling);
-      return { ...nothing, matching, groups, totals, next, isPartial, ordered };
+      return { ...nothing, matching, groups, totals, next, isPartial, lookedBackTo, ordered };
     }
     const slipped = seen?.slipped ?? withSeen(known!, page.loud, asked);
     const pins = await pinsOf(slipped, page.loud, reading);
@@ -186,6 +191,7 @@ export const listGroups = apiRoute({
       totals,
       next,
       isPartial,
+      lookedBackTo,
     };
   },
 });

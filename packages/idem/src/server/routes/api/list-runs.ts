@@ -34,7 +34,7 @@ export const listRuns = apiRoute({
         why: 'query parameter "key": a key is unique inside its function only; give "function" as well',
       });
     }
-    const ended = await endedRange(reads, env, query, now);
+    const { bounds: ended } = await endedRange(reads, env, query, now);
     if (ended === null) return { runs: [], next: null, isPartial: false };
     const { rows, next } = await reads.runPage(env, {
       ...boundsOf(query, now),

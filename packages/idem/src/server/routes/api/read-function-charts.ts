@@ -1,7 +1,6 @@
 // GET /api/functions/:function/charts: how one function did over time.
 import { z } from "zod";
 import { errors } from "../../../model/errors.ts";
-import type { RunSummary } from "../../../store/reads.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { chartedRunsMax, chartsOf, functionCharts } from "../../api/function-charts.ts";
 import { examinedMax } from "../../api/paging.ts";
@@ -9,7 +8,6 @@ import { endsIn } from "../../groups/ends.ts";
 
 const hourMs = 3_600_000;
 const ranges = { "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs, "30d": 30 * 24 * hourMs } as const;
-const pageRows = 1_000;
 
 export const readFunctionCharts = apiRoute({
   method: "GET",
@@ -26,19 +24,7 @@ export const readFunctionCharts = apiRoute({
     const until = now + 1;
     const ends = await endsIn(reads, env, { since: until - ranges[query.range], until, fn }, now);
     const { since } = ends;
-    const runs: RunSummary[] = [];
-    let before: string | null | undefined;
-    do {
-      const page: Awaited<ReturnType<typeof reads.runPage>> = await reads.runPage(env, {
-        fn,
-        since,
-        limit: pageRows,
-        examinedMax,
-        ...(before == null ? {} : { before }),
-      });
-      runs.push(...page.rows);
-      before = page.next;
-    } while (before !== null && runs.length < chartedRunsMax);
-    return chartsOf(ends, runs, before === null);
+    const newest = await reads.runPage(env, { fn, since, limit: chartedRunsMax, examinedMax });
+    return chartsOf(ends, newest.rows, newest.next === null);
   },
 });

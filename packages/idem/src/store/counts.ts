@@ -106,6 +106,13 @@ export interface RunStart {
   readonly suppressed: number;
 }
 
+/** What an event is called, and by whom it was given an id. */
+export interface EventNames {
+  readonly eventId: string;
+  readonly eventName: string;
+  readonly callerId: string | null;
+}
+
 /** A hot key may have been asked for a million times; a list says "1,000 and more". */
 export const suppressedCountedMax = 1_000;
 

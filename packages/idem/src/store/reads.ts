@@ -9,6 +9,7 @@ import type { AuditFilter, AuditRow } from "./audit.ts";
 import type { ChannelRow, MessagePage, PageRoom } from "./channels.ts";
 import type {
   CountFilter,
+  EventNames,
   GroupRun,
   HourCounts,
   LastFailure,
@@ -162,6 +163,8 @@ export interface StoreReads {
     env: string,
     runs: readonly { readonly id: string; readonly eventId: string; readonly fn: string }[],
   ): Promise<readonly RunStart[]>;
+  /** Of these events, in no order; those that were deleted are left out. */
+  eventNames(env: string, eventIds: readonly string[]): Promise<readonly EventNames[]>;
   /** Payloads up to a size, in no order. */
   runPayloads(env: string, runIds: readonly string[], bytesMax: number): Promise<readonly RunPayload[]>;
   /** Of these runs, in no order; one that never failed is left out. */

@@ -113,7 +113,7 @@ async function pageOf(
 export function runHasText(
   q: string,
   run: RunSummary,
-  start: RunStart | undefined,
+  start: Pick<RunStart, "eventName" | "callerId"> | undefined,
   { fullName }: Pick<RunReading, "fullName">,
   others: readonly (string | null | undefined)[] = [],
 ): boolean {

@@ -112,9 +112,9 @@ export async function groupPage(
     run.createdAt >= (filter.since ?? 0) &&
     run.createdAt < (filter.until ?? Number.MAX_SAFE_INTEGER);
   const naming = { fullName: (fn: string) => engine.registry.fullName(fn) };
-  const needsStarts =
-    filter.q !== undefined || filter.show === "suppressed" || (filter.event !== undefined && !isEventId);
-  const isSifted = needsStarts || expression !== null;
+  const needsNames = filter.q !== undefined || (filter.event !== undefined && !isEventId);
+  const needsCounts = filter.show === "suppressed";
+  const isSifted = needsNames || needsCounts || expression !== null;
   const bound = expression === null ? lookedAtMax : lookedInsideMax;
   const found = new Map<string, JudgedGroup>();
   const loud = new Map<string, JudgedGroup>();
@@ -172,9 +172,15 @@ export async function groupPage(
 
   /** Those of the rows that may be asked for: read before their groups are, for most rows are none. It ends where the work does. */
   async function sift(rows: readonly RunSummary[]): Promise<Sifted> {
-    const starts = needsStarts ? await reads.runStarts(env, rows) : [];
-    const startById = new Map(starts.map((start) => [start.runId, start]));
-    const startOf = (run: RunSummary) => startById.get(run.id);
+    const starts = needsCounts ? await reads.runStarts(env, rows) : [];
+    const eventIds = [...new Set(rows.map(({ eventId }) => eventId))];
+    const names = needsNames ? await reads.eventNames(env, eventIds) : [];
+    const suppressedOf = new Map(starts.map(({ runId, suppressed }) => [runId, suppressed]));
+    const namesOf = new Map(names.map((each) => [each.eventId, each]));
+    const startOf = ({ id, eventId }: RunSummary): Started => {
+      const { eventName = null, callerId = null } = namesOf.get(eventId) ?? {};
+      return { eventName, callerId, suppressed: suppressedOf.get(id) ?? 0 };
+    };
     const runs: RunSummary[] = [];
     let last: RunSummary | null = null;
     for (let i = 0; i < rows.length; i += payloadsInside) {
@@ -214,7 +220,7 @@ export async function groupPage(
     return new Map(groups.flatMap((group) => group.runs.map((run) => [run.id, group] as const)));
   }
 
-  function look(run: RunSummary, group: Gathered | undefined, start: RunStart | undefined): void {
+  function look(run: RunSummary, group: Gathered | undefined, start: Started | undefined): void {
     if (group === undefined || seen.has(group.id)) return;
     chargeCost(rowCost + group.runs.length);
     // A newer run of the group that fits has told it, on this page or on one before.
@@ -233,7 +239,7 @@ export async function groupPage(
   }
 
   /** As far as it can be said without the others of its group: what it was guessed to be about, and their ids. */
-  function mayBe(run: RunSummary, start: RunStart | undefined): boolean {
+  function mayBe(run: RunSummary, start: Started | undefined): boolean {
     if (!fits(run)) return false;
     if (filter.show === "no-worker" && !isWithoutWorker(run, engine, now)) return false;
     if (filter.show === "suppressed" && (start?.suppressed ?? 0) === 0) return false;
@@ -242,7 +248,7 @@ export async function groupPage(
     return runHasText(filter.q, run, start, naming);
   }
 
-  function hasText(run: RunSummary, group: Gathered, start: RunStart | undefined): boolean {
+  function hasText(run: RunSummary, group: Gathered, start: Started | undefined): boolean {
     if (filter.q === undefined) return true;
     chargeCost(group.runs.length * idCost);
     const others = [group.guess?.entity, ...group.runs.flatMap(({ id, eventId }) => [id, eventId])];
@@ -250,9 +256,12 @@ export async function groupPage(
   }
 }
 
+/** As far as the filter needs it. */
+type Started = Pick<RunStart, "eventName" | "callerId" | "suppressed">;
+
 interface Sifted {
   readonly runs: readonly RunSummary[];
-  readonly startOf: (run: RunSummary) => RunStart | undefined;
+  readonly startOf: (run: RunSummary) => Started | undefined;
   /** The last of the rows that was looked at. */
   readonly last: RunSummary | null;
 }

@@ -221,6 +221,9 @@ export function countsSuite(open: OpenStore): void {
           suppressed: 2,
         },
       ]);
+      expect(await reads.eventNames(env, [eventId, "nobody"])).toEqual([
+        { eventId, eventName: "order/paid", callerId: null },
+      ]);
       expect(await reads.runPayloads(env, [runId, "nobody"], 100)).toEqual([
         { runId, eventName: "order/paid", data: '{"a":1}', result: '"no"' },
       ]);

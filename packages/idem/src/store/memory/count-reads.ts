@@ -9,7 +9,7 @@ import type { Database, RunRow, Tables } from "./tables.ts";
 
 type CountReads = Pick<
   StoreReads,
-  "hourCounts" | "endCounts" | "liveCounts" | "slips" | "groupRuns" | "runStarts" | "runPayloads" | "lastFailures"
+  "hourCounts" | "endCounts" | "liveCounts" | "slips" | "groupRuns" | "runStarts" | "eventNames" | "runPayloads" | "lastFailures"
 >;
 
 export function memoryCountReads(database: Database): CountReads {
@@ -112,6 +112,14 @@ export function memoryCountReads(database: Database): CountReads {
             decisions.filter((each) => each.runId === id && isSuppressed(each)).length,
           ),
         };
+      });
+    },
+
+    async eventNames(env, eventIds) {
+      const { events } = database.env(env);
+      return eventIds.flatMap((eventId) => {
+        const event = events.get(eventId);
+        return event === undefined ? [] : { eventId, eventName: event.name, callerId: event.callerId };
       });
     },
 

@@ -52,6 +52,10 @@ export const headlines: Statements["headlines"] = {
       left join lateral (select name, caller_id from events where env = :env and id = i.event_id limit 1) e on true
       left join lateral (select reason, window_ends_at from decisions
                           where env = :env and event_id = i.event_id and fn = i.fn limit 1) d on true`,
+  names: `
+    select i.id as "eventId", e.name as "eventName", e.caller_id as "callerId"
+      from unnest(cast(:ids as text[])) i (id)
+      join lateral (select name, caller_id from events where env = :env and id = i.id limit 1) e on true`,
   payloads: `
     select r.id as "runId", e.name as "eventName", case when octet_length(e.data) <= :max then e.data end as data,
            case when octet_length(r.result) <= :max then r.result end as result

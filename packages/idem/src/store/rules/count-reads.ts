@@ -2,6 +2,7 @@
 import {
   type CountFilter,
   type DecisionCount,
+  type EventNames,
   type GroupRun,
   type HourCounts,
   hourMs,
@@ -111,6 +112,9 @@ export const runStarts = (
     events: db.list(runs.map(({ eventId }) => eventId)),
     fns: db.list(runs.map(({ fn }) => fn)),
   });
+
+export const eventNames = (db: Database, env: string, eventIds: readonly string[]): Asked<EventNames[]> =>
+  db.find<EventNames>(db.sql.headlines.names, { env, ids: db.list(eventIds) });
 
 export const runPayloads = (
   db: Database,

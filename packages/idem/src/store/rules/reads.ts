@@ -41,7 +41,16 @@ import { givenOf, type LastOutcome, type StepGiven } from "../steps.ts";
 import type { WaitCandidate } from "../waits.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import { endCounts } from "./count-ends.ts";
-import { groupRuns, hourCounts, lastFailures, liveCounts, runPayloads, runStarts, slips } from "./count-reads.ts";
+import {
+  eventNames,
+  groupRuns,
+  hourCounts,
+  lastFailures,
+  liveCounts,
+  runPayloads,
+  runStarts,
+  slips,
+} from "./count-reads.ts";
 import type { Database, Param } from "./database.ts";
 import { decisionPage, eventPage, runPage } from "./page-reads.ts";
 import { readChannels, readMessages } from "./publish-messages.ts";
@@ -281,6 +290,7 @@ export const reads: Reads = {
   slips,
   groupRuns,
   runStarts,
+  eventNames,
   runPayloads,
   lastFailures,
   *stepInputs(db, env, runId, bytesMax) {

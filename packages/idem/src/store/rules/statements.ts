@@ -106,6 +106,7 @@ export interface Statements {
     readonly live: string;
     readonly liveSlips: string;
     readonly group: string;
+    readonly names: string;
     readonly starts: string;
     readonly payloads: string;
     readonly failures: string;

@@ -45,6 +45,9 @@ export const headlines: Statements["headlines"] = {
       from json_each(:runs) i
       left join events e on e.env = :env and e.id = i.value ->> 1
       left join decisions d on d.env = :env and d.event_id = i.value ->> 1 and d.fn = i.value ->> 2`,
+  names: `
+    select e.id as "eventId", e.name as "eventName", e.caller_id as "callerId"
+      from json_each(:ids) i cross join events e on e.env = :env and e.id = i.value`,
   payloads: `
     select r.id as "runId", e.name as "eventName", case when octet_length(e.data) <= :max then e.data end as data,
            case when octet_length(r.result) <= :max then r.result end as result

@@ -261,6 +261,7 @@ function exerciseEveryOperation(): void {
   core.read("slips", [env, { limit: 10 }]);
   core.read("groupRuns", [env, ["r1"], 10]);
   core.read("runStarts", [env, [{ id: "r1", eventId: "e1", fn: "f" }]]);
+  core.read("eventNames", [env, ["e1"]]);
   core.read("runPayloads", [env, ["r1"], 10]);
   core.read("lastFailures", [env, ["r1"]]);
   core.read("lastOutcomes", [env, ["r1"]]);

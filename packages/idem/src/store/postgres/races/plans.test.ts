@@ -386,6 +386,7 @@ async function exercise({ clock }: Cluster, world: World): Promise<void> {
   await reads.stepInput(env, "r1", "s1");
   await reads.runLog(env, "r1");
   await reads.lastOutcomes(env, ["r1", "r2"]);
+  await reads.eventNames(env, ["event of r1"]);
   await reads.environments();
   await reads.workers();
 }

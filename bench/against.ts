@@ -1,7 +1,8 @@
 // npm run bench -- --against <commit> [--pairs 7] [--only engine-100]: this build and that commit's in turn, so that a change of a few per cent can be told from noise.
 // The commit is built in a temporary folder with the packages that are installed here; what measures is this bench, of both.
+// npm run bench -- --without end-notes: the same, against this very commit with a part of it taken out: what that part costs.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./machine.ts";
@@ -15,13 +16,36 @@ export interface Pair {
 /** What is compared of each figure, and whether more is better. */
 const compared = { perSecond: true, p50Ms: false, cpuUs: false, loopDelayP99Ms: false } as const;
 
-export function compareWith(
-  commit: string,
-  { program, names, scale, pairs }: { program: string; names: readonly string[]; scale: number; pairs: number },
-): void {
+/** What can be taken out, by a line of a file that is replaced. */
+const parts: Readonly<Record<string, { readonly file: string; readonly line: string; readonly by: string }>> = {
+  // How runs ended is noted in the commit that ends them (docs/decisions/0044).
+  "end-notes": {
+    file: "packages/idem/src/store/rules/count-ends.ts",
+    line: "export function noteEnds(",
+    by: "export function noteEnds(..._: unknown[]): void {}\nexport function notedEnds(",
+  },
+};
+
+interface Comparing {
+  readonly program: string;
+  readonly names: readonly string[];
+  readonly scale: number;
+  readonly pairs: number;
+}
+
+/** This build beside its own commit without the part. */
+export function compareWithout(part: string, comparing: Comparing): void {
+  const changed = execFileSync("git", ["status", "--porcelain", "packages/idem"], { cwd: root, encoding: "utf8" });
+  if (changed !== "")
+    throw new Error("packages/idem is not as it was committed: the two would differ in more than that");
+  if (parts[part] === undefined) throw new Error(`--without ${part}: it can be ${Object.keys(parts).join(", ")}`);
+  compareWith("HEAD", comparing, part);
+}
+
+export function compareWith(commit: string, { program, names, scale, pairs }: Comparing, without?: string): void {
   const folder = mkdtempSync(join(tmpdir(), "idem-against-"));
   try {
-    const modules = buildAt(commit, folder);
+    const modules = buildAt(commit, folder, without === undefined ? null : parts[without]!);
     process.stderr.write(`Taking ${names.length * pairs} pairs of figures…\n`);
     const taken = new Map(names.map((name) => [name, [] as Pair[]]));
     for (let n = 0; n < pairs; n++) {
@@ -66,9 +90,14 @@ export function rowsOf(name: string, pairs: readonly Pair[]): Row[] {
 }
 
 /** The folder of its compiled modules; its threads run from what it publishes, so all of it is built. */
-function buildAt(commit: string, folder: string): string {
+function buildAt(commit: string, folder: string, part: (typeof parts)[string] | null): string {
   process.stderr.write(`Building ${commit}…\n`);
   execFileSync("git", ["worktree", "add", "--detach", "--force", folder, commit], { cwd: root, stdio: "ignore" });
+  if (part !== null) {
+    const text = readFileSync(join(folder, part.file), "utf8");
+    if (!text.includes(part.line)) throw new Error(`${part.file} has no line "${part.line}" any more`);
+    writeFileSync(join(folder, part.file), text.replace(part.line, part.by));
+  }
   for (const place of [".", "packages/eslint-plugin"]) {
     const installed = join(root, place, "node_modules");
     if (existsSync(installed)) symlinkSync(installed, join(folder, place, "node_modules"));

@@ -1,10 +1,11 @@
-// What watching costs work: runs of one step each, executed with and without three pages that follow them live, and with and without the
-// duplicate radar. Rounds take turns, so that a machine that slows down slows both; of each kind the one in the middle counts.
+// What watching costs work: runs of one step each, executed with and without three pages that follow them live, with and without the
+// duplicate radar, and with and without counting by the hour what was decided. Rounds take turns, so that a machine that slows down slows both; of each kind the one in the middle counts.
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as CreateFunction from "../packages/idem/modules/sdk/create-function.js";
 import type * as WatchDuplicates from "../packages/idem/modules/sdk/watch-duplicates.js";
+import type * as KeepCounts from "../packages/idem/modules/server/keep-counts.js";
 import type { RunningServer } from "../packages/idem/modules/server/start-server.js";
 import { root } from "./machine.ts";
 import { keepInFlightFor } from "./measure.ts";
@@ -13,11 +14,16 @@ const dist = (file: string): Promise<unknown> => import(pathToFileURL(join(root,
 const { defineFunction } = (await dist("sdk/create-function.js")) as typeof CreateFunction;
 const { watchDuplicates } = (await dist("sdk/watch-duplicates.js")) as typeof WatchDuplicates;
 
+const { keepCounts } = (await dist("server/keep-counts.js")) as typeof KeepCounts;
+
 const rounds = 5;
 const followers = 3;
 const pacedPerSecond = 1_000;
 const tickMs = 20;
 const warmUpMs = 500;
+// Counting looks every five seconds, and leaves alone what is younger than a minute.
+const countLookMs = 5_000;
+const countLagMs = 60_000;
 
 type Load = () => Promise<{ readonly perSecond: number }>;
 
@@ -36,6 +42,7 @@ export interface Costs {
   readonly "3 pages, full speed": Cost;
   readonly "3 pages, 1,000 runs/s": Cost;
   readonly "radar, full speed": Cost;
+  readonly "hour counts, full speed": Cost;
 }
 
 export async function takeCosts(server: RunningServer, windowMs: number, say: (line: string) => void): Promise<Costs> {
@@ -76,10 +83,22 @@ export async function takeCosts(server: RunningServer, windowMs: number, say: (l
     const radar = watchDuplicates({ engine, platform: server.world.platform, logger: quiet });
     return () => radar.stop();
   };
+  /** Everything at once, also what came while nobody counted: the server's own counting, which lags behind, finds nothing left to do. */
+  const count = async () => {
+    const ahead = Object.assign(Object.create(engine), { now: () => engine.now() + countLagMs });
+    const keeper = keepCounts(ahead, server.world.platform, console.error);
+    await new Promise((resolve) => setTimeout(resolve, countLookMs));
+    return () => keeper.stop();
+  };
+  const countAll = async () => {
+    while (!(await engine.store.count({ env: "default", until: engine.now() + countLagMs, max: 2_000 })).isAll);
+  };
+  const long = () => keepInFlightFor(100, { warmUpMs, windowMs: Math.max(windowMs, 2 * countLookMs) }, one);
   return {
     "3 pages, full speed": await costOf("3 pages, full speed", full, follow),
     "3 pages, 1,000 runs/s": await costOf("3 pages, 1,000 runs/s", paced, follow),
     "radar, full speed": await costOf("radar, full speed", full, watch),
+    "hour counts, full speed": await countAll().then(() => costOf("hour counts, full speed", long, count)),
   };
 }
 

@@ -1,8 +1,8 @@
-// npm run bench [-- --scale 0.1] [--only engine-100] [--json out.json] [--publish] [--against <commit>] [--pairs 7]
+// npm run bench [-- --scale 0.1] [--only engine-100] [--json out.json] [--publish] [--against <commit> | --without end-notes] [--pairs 7]
 // The embedded engine beside its store's ceiling, in one run on one machine. Figures are ratios; the machine is printed with them.
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { compareWith } from "./against.ts";
+import { compareWith, compareWithout } from "./against.ts";
 import { figures } from "./figures.ts";
 import { publish } from "./history.ts";
 import { describeMachine } from "./machine.ts";
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     figure: { type: "string" },
     json: { type: "string" },
     against: { type: "string" },
+    without: { type: "string" },
     pairs: { type: "string", default: "7" },
     publish: { type: "boolean", default: false },
   },
@@ -25,9 +26,11 @@ if (values.publish && (scale !== 1 || values.only !== undefined)) {
 }
 if (values.figure !== undefined) await takeOne(figures, values.figure, scale);
 
-if (values.against !== undefined) {
+if (values.against !== undefined || values.without !== undefined) {
   const names = Object.keys(figures).filter((name) => name.startsWith(values.only ?? "engine-"));
-  compareWith(values.against, { program: import.meta.url, names, scale, pairs: Number(values.pairs) });
+  const comparing = { program: import.meta.url, names, scale, pairs: Number(values.pairs) };
+  if (values.against !== undefined) compareWith(values.against, comparing);
+  else compareWithout(values.without!, comparing);
   process.exit();
 }
 

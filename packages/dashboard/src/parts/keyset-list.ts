@@ -15,6 +15,8 @@ export interface KeysetPage<Row> {
   readonly rows: readonly Row[];
   /** Null when nothing older is left; a page can be short, even empty, with more behind it. */
   readonly next: string | null;
+  /** Where it ends because only so many may be looked at: back to when they were. Null, or not there, where it ends for another reason. */
+  readonly lookedBackTo?: number | null;
 }
 
 interface KeysetOptions<Row> {
@@ -37,6 +39,8 @@ export interface KeysetList<Row> {
   readonly error: unknown;
   readonly retry: () => void;
   readonly hasMore: boolean;
+  /** What is listed ends where looking did, back to this instant: a person says whether to go on. */
+  readonly lookedBackTo: number | null;
   readonly loadMore: () => void;
   readonly isLoadingMore: boolean;
   /** How many rows over the first one were scrolled past and let go. */
@@ -145,6 +149,7 @@ export function useKeysetList<Row>({
     error: pages.error,
     retry: useCallback(() => void askPages(), [askPages]),
     hasMore: hasNextPage,
+    lookedBackTo: pages.data?.pages.at(-1)?.lookedBackTo ?? null,
     loadMore: useCallback(() => {
       if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
     }, [hasNextPage, isFetchingNextPage, fetchNextPage]),

@@ -7,6 +7,7 @@ import { Button } from "./button.tsx";
 import { ErrorPart } from "./error-part.tsx";
 import type { KeysetList } from "./keyset-list.ts";
 import { Skeleton } from "./skeleton.tsx";
+import { Time } from "./time.tsx";
 import "./list.css";
 
 interface ListProps<Row> {
@@ -235,9 +236,9 @@ const aheadPx = "600px";
 
 function More<Row>({ list }: { readonly list: KeysetList<Row> }) {
   const ref = useRef<HTMLDivElement>(null);
-  const { hasMore, loadMore, isLoadingMore, error } = list;
+  const { hasMore, loadMore, isLoadingMore, error, lookedBackTo } = list;
   useEffect(() => {
-    if (!hasMore || ref.current === null || isLoadingMore) return;
+    if (!hasMore || ref.current === null || isLoadingMore || lookedBackTo !== null) return;
     const observer = new IntersectionObserver(
       // What was seen in several frames comes at once to a busy page; the last one counts.
       (seen) => seen.at(-1)?.isIntersecting === true && error === null && loadMore(),
@@ -245,12 +246,23 @@ function More<Row>({ list }: { readonly list: KeysetList<Row> }) {
     );
     observer.observe(ref.current);
     return () => observer.disconnect();
-  }, [hasMore, loadMore, isLoadingMore, error]);
+  }, [hasMore, loadMore, isLoadingMore, error, lookedBackTo]);
   if (!hasMore || list.isLoading) return null;
   return (
     <div ref={ref} className="more-rows">
+      {lookedBackTo !== null && (
+        <span role="status">
+          {list.rows.length === 0 ? "None so far. " : ""}Looked back to <Time at={lookedBackTo} />.
+        </span>
+      )}
       <Button look="link" small onClick={loadMore} disabled={isLoadingMore}>
-        {isLoadingMore ? "Loading older ones" : "Show older ones"}
+        {lookedBackTo === null
+          ? isLoadingMore
+            ? "Loading older ones"
+            : "Show older ones"
+          : isLoadingMore
+            ? "Looking further back"
+            : "Look further back"}
       </Button>
     </div>
   );

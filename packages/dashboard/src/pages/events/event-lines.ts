@@ -26,8 +26,8 @@ export async function fetchEvents(
   signal: AbortSignal,
 ): Promise<KeysetPage<LoggedEvent>> {
   const query = { ...filter, before, limit: pageRows, decisions: "true" } as const;
-  const { events, next } = await ask("GET /api/events", { query, signal });
-  return { rows: events.map((event) => ({ ...event, decisions: event.decisions ?? [] })), next };
+  const { events, next, lookedBackTo } = await ask("GET /api/events", { query, signal });
+  return { rows: events.map((event) => ({ ...event, decisions: event.decisions ?? [] })), next, lookedBackTo };
 }
 
 /** Newest first, and duplicates under their first where it is listed. */

@@ -55,7 +55,7 @@ export function useGroups(view: RunsView): Groups {
       const narrowed = { fn, state, ...times, key, event, q, cel, show };
       const asked = hasTotals && before === undefined ? { totals: "true" as const } : {};
       const params = { group, order, ...narrowed, ...asked, before, limit: pageRows };
-      const { groups, pinned, matching, ordered, totals, next } = await fetchGroups(params, signal);
+      const { groups, pinned, matching, ordered, totals, next, lookedBackTo } = await fetchGroups(params, signal);
       // They come with the first page, and with each look for newer ones: nothing else waits less.
       if (before === undefined) {
         queries.setQueryData<Pinned | null>(pinnedKey, pinned);
@@ -63,7 +63,7 @@ export function useGroups(view: RunsView): Groups {
         queries.setQueryData<Ordered | null>(orderedKey, ordered);
       }
       if (totals !== null) queries.setQueryData<TotalsAnswer>(totalsKey(range), totals);
-      return { rows: groups, next };
+      return { rows: groups, next, lookedBackTo };
     },
     idOf,
     isNewestFirst: !isRunOrder(order),

@@ -43,6 +43,14 @@ export const partialField = z
     "The page ends where one request's share of work did, not where it was full or nothing was left: go on with `next`",
   );
 
+export const lookedBackToField = z
+  .number()
+  .int()
+  .nullable()
+  .describe(
+    "Where the page is short because only so much may be looked at: what came before this was not, and `next` goes on there",
+  );
+
 /** What one request for a page may compute over rows. */
 export const pageWork = (engine: Pick<Engine, "work">): Work =>
   engine.work(serverLimits.requestCostMs * costPerMs, serverLimits.requestWaitMs);

@@ -2,17 +2,20 @@
 import { z } from "zod";
 import { eventOutcomes } from "../../../model/decision.ts";
 import { wordOf } from "../../../model/event-values.ts";
-import type { StoreReads } from "../../../store/reads.ts";
+import { ulidTime } from "../../../model/ulid.ts";
+import type { EventPageFilter, EventSummary, Page, StoreReads } from "../../../store/reads.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { type DecisionItem, decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
 import { type EventItem, eventItem, eventItemOf, wholeEventItemOf } from "../../api/event-shape.ts";
-import { boundsOf, examinedMax, nextField, pageFields } from "../../api/paging.ts";
+import { boundsOf, examinedMax, lookedBackToField, nextField, pageFields } from "../../api/paging.ts";
 
 // Each is a look into an index; so many at once fill the way to a database without standing in everybody's line.
 const decidedAtOnce = 25;
 
 // Each is looked up in what was decided; a fifth of what a page may look at without that.
 const decidedExaminedMax = examinedMax / 5;
+// One after the other, so that commits of others get in between.
+const looksMax = 5;
 
 const valuesMax = 100;
 
@@ -43,16 +46,17 @@ export const listEvents = apiRoute({
     decisions: z.literal("true").optional().describe("With what was decided for each"),
     ...pageFields,
   },
-  answer: z.object({ events: z.array(listedEvent), next: nextField }),
+  answer: z.object({ events: z.array(listedEvent), next: nextField, lookedBackTo: lookedBackToField }),
   handle: async ({ query, engine, env, now }) => {
     const { name, fn, outcome, before, value } = query;
     if (value !== undefined) {
       const found = await eventsWith(engine.store.reads, env, value);
-      if (query.decisions === undefined) return { events: found, next: null };
+      const whole = { next: null, lookedBackTo: null };
+      if (query.decisions === undefined) return { events: found, ...whole };
       const told = await decisionsOf(engine.store.reads, env, found);
-      return { events: found.map((event, at) => ({ ...event, decisions: told[at]! })), next: null };
+      return { events: found.map((event, at) => ({ ...event, decisions: told[at]! })), ...whole };
     }
-    const { rows, next } = await engine.store.reads.eventPage(env, {
+    const { rows, next } = await lookForEvents(engine.store.reads, env, {
       ...boundsOf(query, now),
       ...(fn === undefined && outcome === undefined ? {} : { examinedMax: decidedExaminedMax }),
       ...(fn === undefined ? {} : { fn }),
@@ -60,12 +64,32 @@ export const listEvents = apiRoute({
       ...(name === undefined ? {} : { name }),
       ...(before === undefined ? {} : { before }),
     });
+    const lookedBackTo = next === null || rows.length === query.limit ? null : ulidTime(next);
     const events = rows.map(eventItemOf);
-    if (query.decisions === undefined) return { events, next };
+    if (query.decisions === undefined) return { events, next, lookedBackTo };
     const decided = await decisionsOf(engine.store.reads, env, events);
-    return { events: events.map((event, at) => ({ ...event, decisions: decided[at]! })), next };
+    return { events: events.map((event, at) => ({ ...event, decisions: decided[at]! })), next, lookedBackTo };
   },
 });
+
+async function lookForEvents(
+  reads: StoreReads,
+  env: string,
+  { limit, ...filter }: EventPageFilter,
+): Promise<Page<EventSummary, string>> {
+  const rows: EventSummary[] = [];
+  let next = filter.before ?? null;
+  for (let looks = 0; looks < looksMax && rows.length < limit && (looks === 0 || next !== null); looks++) {
+    const page = await reads.eventPage(env, {
+      ...filter,
+      limit: limit - rows.length,
+      ...(next === null ? {} : { before: next }),
+    });
+    rows.push(...page.rows);
+    next = page.next;
+  }
+  return { rows, next };
+}
 
 async function eventsWith(reads: StoreReads, env: string, value: string): Promise<EventItem[]> {
   const found = await reads.valuesFound(env, { word: wordOf(value), limit: valuesMax });

@@ -8,7 +8,7 @@ import { apiRoute } from "../../api/api-route.ts";
 import { eventGroup, eventGroups } from "../../api/event-groups.ts";
 import { functionGroup, functionGroups } from "../../api/function-groups.ts";
 import { groupItem } from "../../api/group-shape.ts";
-import { beforeField, boundsOf, nextField, pageWork, partialField } from "../../api/paging.ts";
+import { beforeField, boundsOf, lookedBackToField, nextField, pageWork, partialField } from "../../api/paging.ts";
 import { isRunOrder, runOrders } from "../../api/run-orders.ts";
 import { tellTotals, totalsItem, totalsRange } from "../../api/totals-shape.ts";
 import { endedRange } from "../../groups/ends.ts";
@@ -90,11 +90,7 @@ export const listGroups = apiRoute({
     totals: totalsItem.nullable().describe("As /api/totals; where `totals` asks for them"),
     next: nextField,
     isPartial: partialField,
-    lookedBackTo: z
-      .number()
-      .int()
-      .nullable()
-      .describe("With `isPartial`, newest first: runs that were created before were not looked at; going on does"),
+    lookedBackTo: lookedBackToField,
   }),
   handle: async ({ query, engine, env, now }) => {
     const work = pageWork(engine);

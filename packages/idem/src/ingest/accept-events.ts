@@ -2,8 +2,9 @@
 // stored unless all of it can be.
 import type { EventIdScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
-import { isOwnEvent, ownEventPrefixes } from "../model/event.ts";
+
 import { toMarkedJson } from "../model/json.ts";
+import { isOwnEvent, ownEventPrefixes } from "../model/own-events.ts";
 import type { NewEvent } from "../store/ingest.ts";
 
 export interface EventInput {

@@ -1,5 +1,6 @@
 // For every event and every function whose trigger named it, one decision says what came of it. Nothing is dropped in silence.
-import { type Event, isOwnEvent } from "./event.ts";
+import type { Event } from "./event.ts";
+import { isOwnEvent } from "./own-events.ts";
 import type { EndState } from "./run.ts";
 
 export const decisionKinds = [

@@ -21,15 +21,6 @@ export interface Event {
   readonly sourceRunId: string | null;
 }
 
-/** What Idem's own events are called; nobody else may send such. */
-export const ownEventPrefixes = ["inngest/", "idem/"] as const;
-
-/** In whatever letters: two names that look the same are not two kinds of event. */
-export const isOwnEvent = (name: string): boolean => {
-  const lower = name.toLowerCase();
-  return ownEventPrefixes.some((prefix) => lower.startsWith(prefix));
-};
-
 /** Starts one function that a run put off until its end, and names it. */
 export const deferredEventName = "inngest/deferred.schedule";
 

@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { reachedNames } from "../../model/data-schemas.ts";
 import { errors } from "../../model/errors.ts";
-import { isOwnEvent } from "../../model/event.ts";
 import { type FunctionConfig, isWildcard } from "../../model/function-config.ts";
+import { isOwnEvent } from "../../model/own-events.ts";
 import { examinedMax } from "./paging.ts";
 
 export const eventType = z.object({

@@ -2,7 +2,7 @@
 // narrows is compared row by row inside the database, between the cursor and the row that is as far behind it as may be looked
 // at. The two are asked one after the other: whatever is committed between them, each row before the cursor is looked at once.
 import type { Decision, EventOutcome } from "../../model/decision.ts";
-import { ownEventPrefixes } from "../../model/event.ts";
+import { ownEventPrefixes } from "../../model/own-events.ts";
 import { isEnded } from "../../model/run.ts";
 import { afterAll, firstIdAt, lastIdBefore } from "../id-times.ts";
 import type {

@@ -19,6 +19,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 800,
     rolldownOptions: {
       onLog: (level, log, handle) => {
+        // A browser has no Node: something that the pages import leads to it.
+        if (/externalized for browser compatibility/.test(log.message)) throw new Error(log.message);
         // Marks for servers that draw pages; there is none here.
         if (log.code !== "MODULE_LEVEL_DIRECTIVE") handle(level, log);
       },

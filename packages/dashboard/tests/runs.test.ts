@@ -201,6 +201,32 @@ test("an expression narrows by event and output; a mistake in it is said under t
   await expect.poll(async () => (await keysShown(page)).length).toBeGreaterThan(10);
 });
 
+test("a list that found nothing yet says back to when it looked, and looks further only when it is asked", async () => {
+  const page = await open("/runs?order=newest");
+  const further: string[] = [];
+  // As if there were a million runs, and what is looked for stood among the old ones.
+  await page.route(/\/api\/groups\?.*q=pi_3RPq7Lm/, async (route) => {
+    const before = new URL(route.request().url()).searchParams.get("before");
+    if (before !== null) further.push(before);
+    const answer =
+      before === null
+        ? route.request().url()
+        : route
+            .request()
+            .url()
+            .replace(/&before=[^&]*/, "");
+    const body = await (await fetch(answer)).json();
+    const cut = { groups: [], next: "further", isPartial: true, lookedBackTo: Date.UTC(2026, 4, 12, 10) };
+    await route.fulfill({ json: before === null ? { ...body, ...cut } : body });
+  });
+  await page.getByRole("combobox", { name: /Filter by text/ }).fill("pi_3RPq7Lm");
+  await page.getByText(/^None so far\. Looked back to 12 May.*12:00/).waitFor(patience);
+  expect(further).toEqual([]);
+  await page.getByRole("button", { name: "Look further back" }).click();
+  await expect.poll(() => keysShown(page)).toEqual(["pi_3RPq7Lm"]);
+  expect(further).toEqual(["further"]);
+});
+
 test("grouped by function, by event and by nothing at a key press, doubled ones stay marked", async () => {
   const page = await open("/runs");
   await page.keyboard.press("2");

@@ -252,7 +252,7 @@ function More<Row>({ list }: { readonly list: KeysetList<Row> }) {
     <div ref={ref} className="more-rows">
       {lookedBackTo !== null && (
         <span role="status">
-          {list.rows.length === 0 ? "None so far. " : ""}Looked back to <Time at={lookedBackTo} />.
+          {list.rows.length === 0 ? "None so far. " : ""}Looked back to <Time at={lookedBackTo} as="minute" />.
         </span>
       )}
       <Button look="link" small onClick={loadMore} disabled={isLoadingMore}>

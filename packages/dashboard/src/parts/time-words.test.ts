@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agoWords, clockOf, durationWords, instantOf, lengthWords, shortInstantOf } from "./time-words.ts";
+import { agoWords, clockOf, durationWords, instantOf, lengthWords, minuteOf, shortInstantOf } from "./time-words.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -24,4 +24,11 @@ test("an instant has its date unless it is today", () => {
   expect(instantOf(at, at + 24 * hour, { utc: true })).toBe("15 May, 14:46:12.104");
   expect(shortInstantOf(at, at + 24 * hour, true)).toBe("15 May 14:46");
   expect(instantOf(at, at + 400 * 24 * hour, { utc: true })).toBe("15 May 2026, 14:46:12.104");
+});
+
+test("to the minute it is told with its day unless it is today", () => {
+  const at = Date.UTC(2026, 4, 15, 14, 47);
+  expect(minuteOf(at - 3_600_000, at, true)).toBe("13:47");
+  expect(minuteOf(Date.UTC(2026, 4, 14, 15), at, true)).toBe("yesterday 15:00");
+  expect(minuteOf(Date.UTC(2026, 4, 8, 9), at, true)).toBe("8 May, 09:00");
 });

@@ -86,4 +86,11 @@ export const shortInstantOf = (at: number, now: number, utc: boolean): string =>
     ? clockOf(at, { utc })
     : `${dateOf(at, now, utc)} ${clockOf(at, { utc, millis: false }).slice(0, 5)}`;
 
+/** To the minute, for sentences and sums: "yesterday 15:00", "14:07", "8 May, 09:00". */
+export function minuteOf(at: number, now: number, utc: boolean): string {
+  const clock = clockOf(at, { utc, millis: false }).slice(0, 5);
+  if (isSameDay(at, now, utc)) return clock;
+  return isSameDay(at, now - day, utc) ? `yesterday ${clock}` : `${dateOf(at, now, utc)}, ${clock}`;
+}
+
 export const zoneName = (utc: boolean): string => (utc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone);

@@ -193,7 +193,7 @@ function Figures({ of: { function: fn, day } }: { readonly of: FunctionInFigures
         ["Failed", ended(day.failed, "failed")],
         ["p50", day.p50Ms === null ? "none ended" : durationWords(day.p50Ms)],
         ["p95", day.p95Ms === null ? "none ended" : durationWords(day.p95Ms)],
-        ["Counted since", <Time key="since" at={day.since} />],
+        ["Counted since", <Time key="since" at={day.since} as="minute" />],
         ["Last run", day.lastRunAt === null ? "none" : <Time key="last" at={day.lastRunAt} as="ago" />],
       ]}
     />

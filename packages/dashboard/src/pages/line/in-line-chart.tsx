@@ -21,7 +21,8 @@ export function InLineChart({ of, now }: { readonly of: LineAnswer; readonly now
   const most = Math.max(1, ...history.map(({ waiting }) => waiting));
   const x = (at: number) => Number((((at - from) / (to - from)) * wide).toFixed(1));
   const y = (waiting: number) => Number((high - (waiting / most) * (high - 4)).toFixed(1));
-  const points = history.map(({ at, waiting }) => `${x(at)} ${y(waiting)}`).join("L");
+  // The minute that is going on ends now.
+  const points = history.map(({ at, waiting }) => `${x(Math.min(at, now))} ${y(waiting)}`).join("L");
   const left = empty === null || empty <= now ? 0 : of.line.waiting * (1 - (until - now) / (empty - now));
   const words = (at: number) => clockOf(at, { utc, millis: false }).slice(0, 5);
   const label = `At most ${most} stood in line in the last hour, ${of.line.waiting} do now`;

@@ -105,7 +105,7 @@ function Whole({ of }: { readonly of: LineAnswer }) {
                 not in sight
               </span>
             ) : (
-              <Time key="empty" at={now + line.emptyInMs} />
+              <Time key="empty" at={now + line.emptyInMs} as="minute" />
             ),
           ],
         ]}

@@ -5,12 +5,11 @@ import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { useNow } from "../../parts/now.ts";
 import { Table } from "../../parts/table.tsx";
-import { durationWords, lengthWords } from "../../parts/time-words.ts";
+import { durationWords, lengthWords, minuteOf } from "../../parts/time-words.ts";
 import { useSettings } from "../../settings.ts";
 import { counted, numberWords } from "../runs/group-words.ts";
 import { Bars, Lines } from "./drawings.tsx";
 import { endedIn, type Overview } from "./overview-data.ts";
-import { sinceWords } from "./overview-words.ts";
 import "./all-ends.css";
 
 type Bucket = Overview["buckets"][number];
@@ -26,7 +25,7 @@ export function AllEnds({ overview }: { readonly overview: Overview }) {
   const last = buckets.length - 1;
   const at = Math.min(pointed ?? last, last);
   const bucket = buckets[at];
-  const from = (each: Bucket) => sinceWords(each.at, now, utc);
+  const from = (each: Bucket) => minuteOf(each.at, now, utc);
   const open = (each: Bucket) =>
     void navigate({ to: "/runs", search: { ...endedIn(each.at, each.at + bucketMs), by: "ended" } });
   const point = ({ currentTarget, clientX }: PointerEvent<HTMLElement>) => {
@@ -54,7 +53,7 @@ export function AllEnds({ overview }: { readonly overview: Overview }) {
       className="card all-ends"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move the cursor of its charts, Enter opens what it points at
       tabIndex={0}
-      aria-label={`How runs ended since ${sinceWords(since, now, utc)}: ${counted(total.ended, "run")}, ${total.failed} failed. Arrow keys move through the time, Enter opens its runs`}
+      aria-label={`How runs ended since ${minuteOf(since, now, utc)}: ${counted(total.ended, "run")}, ${total.failed} failed. Arrow keys move through the time, Enter opens its runs`}
       onKeyDown={hear}
     >
       <div className="panels">
@@ -138,7 +137,7 @@ export function AllEnds({ overview }: { readonly overview: Overview }) {
       {bucket !== undefined && (
         <p className="values" aria-live="polite">
           <b>
-            {from(bucket)} to {at === last ? "now" : sinceWords(bucket.at + bucketMs, now, utc)}
+            {from(bucket)} to {at === last ? "now" : minuteOf(bucket.at + bucketMs, now, utc)}
           </b>
           <span>
             <b>{numberWords(bucket.ended)}</b> ended

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OverviewFunction } from "./overview-data.ts";
-import { sinceWords, troublesOf } from "./overview-words.ts";
+import { troublesOf } from "./overview-words.ts";
 
 const line = {
   waiting: 0,
@@ -51,10 +51,4 @@ test("what ran twice comes before what failed, what has no worker and what stand
   ]);
   expect(told[0]!.what).toBe("1 run of draft ran again");
   expect(told[3]!.more).toBe("behind concurrency 2. The oldest has waited 9 m; about 85 m to go.");
-});
-
-test("since when is told with its day unless it is today", () => {
-  expect(sinceWords(now - 3_600_000, now, true)).toBe("13:47");
-  expect(sinceWords(Date.UTC(2026, 4, 14, 15), now, true)).toBe("yesterday 15:00");
-  expect(sinceWords(Date.UTC(2026, 4, 8, 9), now, true)).toBe("8 May, 09:00");
 });

@@ -1,6 +1,6 @@
 // What needs a person, in sentences, the worst first; pure, so that what is said can be tried.
 import { behindWords, moveWords } from "../../parts/line-words.ts";
-import { clockOf, dateOf, isSameDay, lengthWords } from "../../parts/time-words.ts";
+import { lengthWords } from "../../parts/time-words.ts";
 import { counted } from "../runs/group-words.ts";
 import type { Overview, OverviewFunction } from "./overview-data.ts";
 
@@ -9,13 +9,6 @@ export interface Trouble {
   readonly fn: OverviewFunction;
   readonly what: string;
   readonly more: string;
-}
-
-/** "yesterday 15:00", "14:07", "8 May, 09:00" */
-export function sinceWords(at: number, now: number, utc: boolean): string {
-  const clock = clockOf(at, { utc, millis: false }).slice(0, 5);
-  if (isSameDay(at, now, utc)) return clock;
-  return isSameDay(at, now - 24 * 3_600_000, utc) ? `yesterday ${clock}` : `${dateOf(at, now, utc)}, ${clock}`;
 }
 
 /** Of each kind each function once. */

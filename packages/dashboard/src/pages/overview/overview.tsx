@@ -6,13 +6,13 @@ import { ErrorPart } from "../../parts/error-part.tsx";
 import { Segments } from "../../parts/field.tsx";
 import { useNow } from "../../parts/now.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { minuteOf } from "../../parts/time-words.ts";
 import { useSettings } from "../../settings.ts";
 import { counted } from "../runs/group-words.ts";
 import { AllEnds } from "./all-ends.tsx";
 import { EachFunction } from "./each-function.tsx";
 import { NeedsALook } from "./needs-a-look.tsx";
 import { type OverviewRange, overviewRanges, useOverview } from "./overview-data.ts";
-import { sinceWords } from "./overview-words.ts";
 import { Underneath } from "./underneath.tsx";
 import "./overview.css";
 
@@ -38,7 +38,7 @@ export function Overview() {
             "\u00a0"
           ) : (
             <>
-              <b>{counted(data.total.ended, "run")}</b> ended since {sinceWords(data.since, now, utc)}.
+              <b>{counted(data.total.ended, "run")}</b> ended since {minuteOf(data.since, now, utc)}.
             </>
           )}
         </p>

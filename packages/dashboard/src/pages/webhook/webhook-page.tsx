@@ -111,7 +111,7 @@ function About({ source }: { readonly source: Source }) {
           </span>,
         ],
         ["Refused", refused],
-        ["Counted since", <Time key="since" at={source.countedSince} />],
+        ["Counted since", <Time key="since" at={source.countedSince} as="minute" />],
         ["Known again by", keyWords(source)],
         [source.secrets.length > 1 ? "Secrets, both accepted" : "Secret", <Secrets key="secrets" source={source} />],
         ["Events", <Link key="events" to="/events">{`${source.events ?? source.name}/…`}</Link>],

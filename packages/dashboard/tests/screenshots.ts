@@ -13,6 +13,7 @@ async function addresses(world: World, story: Story): Promise<Readonly<Record<st
   const { doubled, payments, payment, drafts, again } = story;
   const alert = await wholeAlert(world);
   return {
+    overview: "/",
     runs: "/runs",
     run: `/runs/${doubled.secondRun}`,
     compare: `/runs/${doubled.firstRun}/compare/${doubled.secondRun}`,
@@ -23,6 +24,8 @@ async function addresses(world: World, story: Story): Promise<Readonly<Record<st
     key: `/keys/${encodeURIComponent(claimName({ scope: `fn:${payments}`, key: payment.key }))}`,
     functions: "/functions",
     function: `/functions/${drafts}`,
+    line: `/functions/${drafts}/line`,
+    workers: "/workers",
     apps: "/apps",
     webhooks: "/webhooks",
     radar: "/radar",

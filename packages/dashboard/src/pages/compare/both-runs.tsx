@@ -5,14 +5,15 @@ import { useSettings } from "../../settings.ts";
 import { type Scale, scaleOf } from "../run/fold.ts";
 import { type Bar, rangeOf, rowsOf, workOf } from "../run/rows.ts";
 import { isOpen, type RunAnswer } from "../run/run-data.ts";
-import { ticksOf } from "../run/ticks.ts";
+import { offsetWords, ticksOf } from "../run/ticks.ts";
 import "../run/bars.css";
 
 // Closer than this the words of the second's beginning would stand on a tick's, or on the first's.
 const apartMin = 0.12;
 const beginMin = 0.085;
-// On a narrow screen those words need this much.
+// On a narrow screen words need this much, and those of the beginning, a clock, a little more.
 const narrowMin = 0.24;
+const clockMin = 0.3;
 const drawn: ReadonlySet<Bar["kind"]> = new Set(["value", "error", "wait", "working"]);
 
 export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: RunAnswer }) {
@@ -28,7 +29,8 @@ export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: 
   );
   const gap = two.run.createdAt - one.run.createdAt;
   const beginAt = scale.at(Math.max(one.run.createdAt, two.run.createdAt));
-  const ticks = ticksOf(scale, start).filter(({ at }) => at > 0 && Math.abs(at - beginAt) > apartMin);
+  const ticks = ticksOf(scale, start).filter(({ at }) => at > 0.14 && Math.abs(at - beginAt) > apartMin);
+  const isNear = nearOnNarrow([beginAt, ...ticks.map(({ at }) => at)]);
   const words = `Run 2 began ${lengthWords(Math.abs(gap))} ${gap < 0 ? "before" : "after"} run 1`;
   return (
     <section className="card both-runs" aria-label="Both runs on one clock">
@@ -52,20 +54,19 @@ export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: 
             {clockOf(start, { utc }).slice(0, -2)}
           </span>
           {beginAt > beginMin && (
-            <span
-              className={`axis-words${beginAt < narrowMin ? " is-near" : ""}`}
-              style={{ left: `${beginAt * 100}%` }}
-            >
-              +{lengthWords(Math.abs(gap))}
+            <span className={`axis-words${isNear(beginAt) ? " is-near" : ""}`} style={{ left: `${beginAt * 100}%` }}>
+              +{offsetWords(Math.abs(gap))}
             </span>
           )}
-          {ticks
-            .filter(({ at }) => at > 0.14)
-            .map(({ at, text, instant }) => (
-              <span key={instant} className="axis-words" style={{ left: `${at * 100}%` }}>
-                +{text}
-              </span>
-            ))}
+          {ticks.map(({ at, text, instant }) => (
+            <span
+              key={instant}
+              className={`axis-words${isNear(at) ? " is-near" : ""}`}
+              style={{ left: `${at * 100}%` }}
+            >
+              +{text}
+            </span>
+          ))}
           {scale.folds.map(({ from, to, left, width }) => (
             <span
               key={from}
@@ -79,6 +80,13 @@ export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: 
       </div>
     </section>
   );
+}
+
+/** Which of these places have no room for their words on a narrow screen: those beside one that was named before, or beside the clock. */
+function nearOnNarrow(places: readonly number[]): (at: number) => boolean {
+  const kept: number[] = [];
+  for (const at of places) if (at >= clockMin && kept.every((each) => Math.abs(each - at) >= narrowMin)) kept.push(at);
+  return (at) => !kept.includes(at);
 }
 
 function Lane({

@@ -8,6 +8,8 @@ import { gapBounds, gapCounts } from "./pairs-places.ts";
 
 const names = [...gapBounds.map((bound) => `< ${bound < 1_000 ? `${bound} ms` : `${bound / 1_000} s`}`), "more"];
 
+const narrowPx = 480;
+
 export function GapChart({ gaps }: { readonly gaps: readonly number[] }) {
   const counts = useMemo(() => gapCounts(gaps), [gaps]);
   const data = useMemo((): uPlot.AlignedData => [counts.map((_, i) => i), [...counts]], [counts]);
@@ -30,7 +32,9 @@ const options = (colours: ChartColours): ChartOptions => {
       {
         ...x!,
         splits: () => names.map((_, i) => i),
-        values: (_, splits) => splits.map((at) => names[at]?.replace("< ", "") ?? ""),
+        // Where they would stand on each other, every other one.
+        values: ({ width }, splits) =>
+          splits.map((at) => (width < narrowPx && at % 2 === 1 ? "" : (names[at]?.replace("< ", "") ?? ""))),
         size: 22,
       },
       { ...y!, incrs: [1, 2, 5, 10, 20, 50, 100, 500] },

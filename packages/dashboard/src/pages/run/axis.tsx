@@ -5,6 +5,9 @@ import type { Scale, Span } from "./fold.ts";
 import { ticksOf } from "./ticks.ts";
 import "./axis.css";
 
+// On a narrow screen a tick this close before a fold would stand on its words.
+const narrowMin = 0.15;
+
 export function Axis({
   scale,
   start,
@@ -24,7 +27,7 @@ export function Axis({
         {ticksOf(scale, start).map(({ instant, at, text }) => (
           <span
             key={instant}
-            className="tick"
+            className={`tick${scale.folds.some(({ left }) => left > at && left - at < narrowMin) ? " is-near" : ""}`}
             style={{ left: `${at * 100}%` }}
             title={new Date(instant).toISOString().replace("T", " ").replace("Z", " UTC")}
           >

@@ -101,6 +101,7 @@ export async function closePage(page: WatchedPage): Promise<void> {
     sessionStorage.clear();
   });
   await page.context().clearCookies();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.mouse.move(0, 0);
   // What the page itself began to load may still come in between.
   await vi.waitFor(() => page.goto("about:blank"), { timeout: 15_000 });

@@ -24,7 +24,7 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
 }
 
 /** One look for each page, all four of them in turn; with ALL_LOOKS=1 every page in every look. */
-const looksOf = (place: number): readonly Look[] =>
+export const looksOf = (place: number): readonly Look[] =>
   process.env.ALL_LOOKS === "1" ? allLooks : [allLooks[place % allLooks.length]!];
 
 /** Axe has nothing to say of these pages, and none scrolls sideways in either size. */

@@ -9,7 +9,15 @@ import type { Database, RunRow, Tables } from "./tables.ts";
 
 type CountReads = Pick<
   StoreReads,
-  "hourCounts" | "endCounts" | "liveCounts" | "slips" | "groupRuns" | "runStarts" | "eventNames" | "runPayloads" | "lastFailures"
+  | "hourCounts"
+  | "endCounts"
+  | "liveCounts"
+  | "slips"
+  | "groupRuns"
+  | "runStarts"
+  | "eventNames"
+  | "runPayloads"
+  | "lastFailures"
 >;
 
 export function memoryCountReads(database: Database): CountReads {

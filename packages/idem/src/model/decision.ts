@@ -1,6 +1,4 @@
 // For every event and every function whose trigger named it, one decision says what came of it. Nothing is dropped in silence.
-import type { Event } from "./event.ts";
-import { isOwnEvent } from "./own-events.ts";
 import type { EndState } from "./run.ts";
 
 export const decisionKinds = [
@@ -97,31 +95,6 @@ export const eventOutcomes = [
 ] as const;
 
 export type EventOutcome = (typeof eventOutcomes)[number];
-
-type Told = Pick<Decision, "kind" | "runId">;
-
-/** `decisions` are those of the function that is asked for, or all. */
-export function hasOutcome(
-  outcome: EventOutcome,
-  { name, firstEventId }: Pick<Event, "name" | "firstEventId">,
-  decisions: readonly Told[],
-): boolean {
-  const isAgain = firstEventId !== null;
-  const isUnheard = !isAgain && decisions.length === 0;
-  switch (outcome) {
-    case "started":
-      return decisions.some(({ kind, runId }) => kind === "started" || (isGatheredKind(kind) && runId !== null));
-    case "nothing":
-      if (isUnheard) return !isOwnEvent(name);
-      return !isAgain && !decisions.some((decision) => isAnswered(decision) || isPending(decision));
-    case "unheard":
-      return isUnheard && !isOwnEvent(name);
-    case "duplicate":
-      return isAgain || decisions.some(({ kind }) => kind === "duplicate-event" || kind === "duplicate-key");
-    default:
-      return decisions.some(({ kind }) => kind === outcome);
-  }
-}
 
 // The reasons of decisions, in the words every store uses.
 

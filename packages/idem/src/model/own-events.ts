@@ -1,4 +1,4 @@
-// Alone, because the pages read it too.
+// Names of events that are Idem's own.
 
 /** What Idem's own events are called; nobody else may send such. */
 export const ownEventPrefixes = ["inngest/", "idem/"] as const;

@@ -1,5 +1,6 @@
 // Lists for people, newest first. What no index would narrow counts as looked at here too, so that pages are cut as elsewhere.
-import { hasOutcome, isPending } from "../../model/decision.ts";
+import { isPending } from "../../model/decision.ts";
+import { hasOutcome } from "../../model/event-outcome.ts";
 import {
   type DecisionCursor,
   type EventSummary,

@@ -164,7 +164,8 @@ describe.each(stores)("batchEvents on %s", (store) => {
     for (const each of sent) expect(await decisionOf(each)).toMatchObject({ kind: "paused" });
     await idem.functions.resume("fn", { waiting: "release" });
     await clock.advanceToEnd();
-    expect(begun.map(({ n }) => n)).toEqual([[1], [2]]);
+    // Released in one instant: which of them begins first is nobody's promise.
+    expect(begun.map(({ n }) => n).sort()).toEqual([[1], [2]]);
   });
 
   test("it survives its process: another one starts the run, with events both had accepted", async () => {

@@ -149,7 +149,7 @@ async function live(store: (typeof stores)[number], seed: number) {
       }
     }
   };
-  for (let i = 0; i < 120; i++) {
+  for (let i = 0; i < 100; i++) {
     const what = chance(10);
     if (what < 4) {
       const events = Array.from({ length: 1 + chance(4) }, () => ({

@@ -1,6 +1,5 @@
 // `parallelSteps`: steps side by side, each in a slot of its own (docs/states.md#steps-side-by-side-in-a-limit-that-counts-steps).
 import { describe, expect, test } from "vitest";
-import { NonRetriableError } from "../../model/user-errors.ts";
 import type { Idem } from "../../sdk/client.ts";
 import type { FunctionOptions } from "../../sdk/function-types.ts";
 import { oneStore, stores, testIdem } from "../../testing/flow-stores.suite.ts";
@@ -152,25 +151,6 @@ describe.each(stores)("a limit that counts steps on %s", (store) => {
     await clock.tick(1);
     expect(await idem.runs.get(runId!)).toMatchObject({ state: "completed" });
     expect(work.most).toBe(2);
-  });
-
-  test("a step that fails for good frees its slot for those that wait", async () => {
-    const { idem, clock } = testIdem({ store });
-    const work = new HeldWork();
-    idem.createFunction({ id: "fn", concurrency: two, retries: 0 }, { event: "a/b" }, async ({ step }) => {
-      const fails = step.run("fails", async () => {
-        await work.do("fails");
-        throw new NonRetriableError("no");
-      });
-      return Promise.allSettled([fails, ...["a1", "a2"].map((name) => step.run(name, () => work.do(name)))]);
-    });
-    await idem.start();
-    await idem.send(event("a", 1));
-    await clock.tick(1);
-    expect(work.inside).toEqual(["fails", "a1"]);
-    work.letGo("fails");
-    await clock.tick(1);
-    expect(work.inside).toEqual(["a1", "a2"]);
   });
 
   test("a cancelled run frees all it held", async () => {

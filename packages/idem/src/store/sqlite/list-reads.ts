@@ -27,9 +27,9 @@ export const lists: Statements["lists"] = {
     with started as (select run_id from decisions where env = ? and event_id = ? and kind = 'started'),
          every as (select run_id from started
                    union all
-                   select r.id from runs r indexed by runs_by_root join started s on r.root_run_id = s.run_id
+                   select r.id from started s cross join runs r indexed by runs_by_root on r.root_run_id = s.run_id
                     where r.env = ? and r.rerun_of is not null)
-    select ${runColumns} from every join runs r on r.env = ? and r.id = every.run_id
+    select ${runColumns} from every cross join runs r on r.env = ? and r.id = every.run_id
       left join jobs j on j.env = r.env and j.id = r.id
      where r.id < ? order by r.id desc limit ?`,
   duplicates: `

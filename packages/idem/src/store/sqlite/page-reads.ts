@@ -35,9 +35,9 @@ export const pages: Statements["pages"] = {
     with started as (select run_id from decisions where env = :env and event_id = :event and kind = 'started'),
          every as (select run_id from started
                    union all
-                   select r.id from runs r indexed by runs_by_root join started s on r.root_run_id = s.run_id
+                   select r.id from started s cross join runs r indexed by runs_by_root on r.root_run_id = s.run_id
                     where r.env = :env and r.rerun_of is not null)
-    select ${summaryColumns} from every join runs r on r.env = :env and r.id = every.run_id ${withJob}
+    select ${summaryColumns} from every cross join runs r on r.env = :env and r.id = every.run_id ${withJob}
      where r.id < :before and ${runFits} and (cast(:open as integer) is null or r.ended_state is null)
        and (cast(:state as text) is null or r.ended_state is null and :state = ${openStateSql})
      order by r.id desc limit :limit`,

@@ -83,6 +83,24 @@ test("what a page asks by ids is found by ids, however many rows there are", () 
   }
 });
 
+test("the runs of an event are found from what was decided for it, however many runs there are", () => {
+  const prepared = new Set<string>();
+  notingStatements((sql) => {
+    if (sql.includes("with started as")) prepared.add(sql);
+  }, exerciseEveryOperation);
+  expect(prepared.size).toBeGreaterThanOrEqual(2);
+  const connection = new Connection(":memory:", { readonly: false });
+  migrate(connection, loadMigrations());
+  for (const sql of prepared) {
+    const named = Object.fromEntries([...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name, "1"]));
+    const holes = (sql.match(/\?/g) ?? []).map(() => "1");
+    const given = Object.keys(named).length > 0 ? [named] : holes;
+    const plan = connection.db.prepare(`explain query plan ${sql}`).all(...given) as { detail: string }[];
+    // From the newest run on, comparing each: a million of them took 0.8 s.
+    expect(plan.filter(({ detail }) => /\(env=\?( AND id[<>]\?)?\)/.test(detail))).toEqual([]);
+  }
+});
+
 /** Of every handle that is opened meanwhile. */
 function notingStatements(note: (sql: string) => void, body: () => void): void {
   const driver = sqliteDriver();

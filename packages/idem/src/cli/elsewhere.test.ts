@@ -276,7 +276,11 @@ describe("a server elsewhere", () => {
     expect(findings(healthThere)).toEqual(findings(healthHere));
     expect(healthThere.out.split("\n")[0]).toBe(healthHere.out.split("\n")[0]);
     expect(statSync(join(elsewhere.cwd, "monday.csv")).size).toBeGreaterThan(0);
+    // Beside the server's file, whatever a person keeps there stays.
+    const kept = join(elsewhere.cwd, "shop.db.backup-monday");
+    writeFileSync(kept, "mine");
     expect(await elsewhere.run("backup", "copy.db")).toBe(0);
+    expect(statSync(kept).size).toBe(4);
     expect(elsewhere.written.out).toContain("integrity ok");
     const copied = fakeTerminal({ cwd: elsewhere.cwd, platform: nodePlatform, env: { IDEM_STORE: "sqlite:copy.db" } });
     expect(await answerOf(copied, ["runs", "--json"])).toEqual(await answerOf(beside, ["runs", "--json"]));

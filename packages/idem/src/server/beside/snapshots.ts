@@ -19,6 +19,8 @@ const idleMs = 10 * 60_000;
 const afterLastMs = 60_000;
 // Each takes as much room as the store.
 const madeMax = 2;
+// No name that a person gives a copy of theirs: what begins so is removed.
+const ending = ".idem-fetched-";
 
 interface Snapshot {
   readonly path: string;
@@ -67,9 +69,9 @@ export class Snapshots {
     }
     checkBeside(address);
     const file = address.replace(/^sqlite:/, "");
-    const path = `${file}.backup-${id}`;
+    const path = `${file}${ending}${id}`;
     // Of a server that ended in the middle.
-    if (this.made.size === 0) for (const left of filesLike(`${file}.backup-`)) removeFile(left);
+    if (this.made.size === 0) for (const left of filesLike(`${file}${ending}`)) removeFile(left);
     return this.finish(id, path, storeCommandsOf(this.world).run(env, id, ["backup", path, "--json"]));
   }
 

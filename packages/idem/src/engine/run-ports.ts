@@ -162,6 +162,7 @@ export class WorkerPorts implements RunPorts {
 
 const slotsPort = ({ job, worker }: HeldRun): SlotsPort => ({
   isNew: job.isAgain !== true,
+  nextTurn: () => ++worker.slotTurns,
   gaveBack: () => worker.gaveSlotsBack(),
   whenFreed: (run) => worker.whenSlotsFreed(run),
 });

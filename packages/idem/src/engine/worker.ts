@@ -97,6 +97,7 @@ export class Worker {
   /** Runs at work here whose steps wait for slots, the longest first. */
   private readonly slotWaiters = new Set<() => void>();
   private haveSlotsBeenFreed = false;
+  slotTurns = 0;
   readonly stepIds = new StepIds();
   readonly plans = new SiblingPlans();
   private readonly caps: CapsOfCodes;

@@ -156,6 +156,8 @@ export interface CallTrace {
 export interface SlotsPort {
   /** The lease is new: it holds nothing but the run's own slot. */
   readonly isNew: boolean;
+  /** Greater than before, also than of a pass before this one under the same lease. */
+  nextTurn(): number;
   /** Slots beside its own were given back. */
   gaveBack(): void;
   /** Called, once, when somebody of this process gave slots back; answers how to be called no more. */

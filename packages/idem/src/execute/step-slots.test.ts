@@ -30,6 +30,7 @@ function live(seed: number) {
   const slots: StepSlots = new StepSlots({
     port: {
       isNew: true,
+      nextTurn: () => 1,
       gaveBack: () => {},
       whenFreed: (run) => {
         freed.add(run);

@@ -10,7 +10,7 @@ import type { Timer } from "../platform/platform.ts";
 import type { SlotsPort } from "./ports.ts";
 import type { StepLine } from "./slots.ts";
 
-export type BesideLevel = Pick<BesideAsked, "keep" | "want">;
+export type BesideLevel = Pick<BesideAsked, "turn" | "keep" | "want">;
 
 // Slots that this process frees are heard of; this is for those that others do.
 const askMs = 1_000;
@@ -82,7 +82,7 @@ export class StepSlots implements StepLine {
     const level = this.level();
     this.wanted = level.want;
     this.usable = Math.min(this.usable, level.keep);
-    return this.held === 0 && level.want === 0 ? undefined : level;
+    return this.held === 0 && level.want === 0 ? undefined : { ...level, turn: this.of.port.nextTurn() };
   }
 
   answered(beside: number): void {
@@ -107,7 +107,7 @@ export class StepSlots implements StepLine {
     begin();
   }
 
-  private level(): BesideLevel {
+  private level(): Omit<BesideLevel, "turn"> {
     const atWork = this.inside - this.leaving;
     const keep = Math.max(0, atWork - 1);
     return { keep, want: Math.max(keep, atWork + this.line.length - 1) };

@@ -8,6 +8,8 @@ export type Beside = readonly [number, number];
 export const nothingBeside: Beside = [0, 0];
 
 export interface BesideAsked {
+  /** Grows with every commit of a lease: one that comes late, behind a later one, changes nothing. */
+  readonly turn: number;
   /** For steps at work: what it holds of these it keeps, whatever the limit says now. */
   readonly keep: number;
   /** With those that wait to begin; not less than `keep`. */
@@ -58,6 +60,10 @@ export function grantBeside(asked: BesideAsked, counted: readonly CountedSlot[],
   const free = counted.map(({ slot, cap, position }) => cap - used(slot) + held[position] - kept);
   return kept + Math.max(0, Math.min(asked.want - kept, ...free));
 }
+
+/** What it holds of each of them. */
+export const besideNow = ([first]: readonly CountedSlot[], held: Beside): number =>
+  first === undefined ? 0 : held[first.position];
 
 export function besideOf(counted: readonly CountedSlot[], granted: number): Beside {
   const of = (place: number) => (counted.some(({ position }) => position === place) ? granted : 0);

@@ -19,8 +19,9 @@ import {
   type World,
 } from "./world.ts";
 
+let turns = 0;
 const asked = (keep: number, want: number, ...caps: (number | null)[]): { readonly beside: BesideAsked } => ({
-  beside: { keep, want, caps },
+  beside: { turn: ++turns, keep, want, caps },
 });
 
 const usedOf = async (world: World, slot: string) =>
@@ -155,6 +156,15 @@ export function besideSuite(open: OpenStore): void {
       expect(await usedOf(world, "all")).toBe(1);
     });
 
+    test("a commit that comes late, behind a later one, changes nothing", async () => {
+      const world = await openWorld(open);
+      await atWork(world, 1, { all: 3 });
+      const late = asked(0, 0, 3);
+      await world.advance("r1", asked(0, 2, 3));
+      await world.advance("r1", late);
+      expect(await usedOf(world, "all")).toBe(3);
+    });
+
     test("of many runs that ask at once no more is given than there is", async () => {
       const world = await openWorld(open);
       await atWork(world, 4, { all: 11 });
@@ -169,8 +179,8 @@ export function besideSuite(open: OpenStore): void {
     "advance that asks for slots beside its own",
     async (world) => {
       await atWork(world, 1, { all: 3 });
-      return () =>
-        world.advance("r1", { steps: [newStep("a")], attempts: [newAttempt("b", 1)], ...asked(0, 5, 3), seen: 0 });
+      const patch = { steps: [newStep("a")], attempts: [newAttempt("b", 1)], ...asked(0, 5, 3) };
+      return () => world.advance("r1", patch);
     },
     ({ outcomes, beside }) => ({ outcomes, beside }),
   );

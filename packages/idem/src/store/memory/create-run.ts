@@ -57,6 +57,7 @@ export function createRun(tables: Tables, at: Moment, input: NewRun): RunJob {
     ...untroubled,
     lane: leasedBy === null ? inLine : onceBegun(inLine),
     beside: nothingBeside,
+    besideTurn: 0,
     startBy: leasedBy === null ? startBy : null,
   };
   tables.jobs.put(job.id, job);

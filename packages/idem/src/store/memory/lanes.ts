@@ -4,6 +4,7 @@
 import {
   type Beside,
   type BesideAsked,
+  besideNow,
   besideOf,
   countedSlots,
   grantBeside,
@@ -40,12 +41,13 @@ export function holdBeside(
   asked: BesideAsked,
 ): { beside: number; freed: boolean } {
   const counted = job.lane === null ? [] : countedSlots(readLane(job.lane).slots, asked);
-  const use = slotUse(tables.database);
   const { beside: held } = job;
+  if (asked.turn <= job.besideTurn) return { beside: besideNow(counted, held), freed: false };
+  const use = slotUse(tables.database);
   const isInLine = () => counted.some(({ slot }) => isSlotWanted(tables.database, at, [slot]));
   const granted = grantBeside(asked, counted, { held, used: (slot) => use.get(slot) ?? 0, isInLine });
   const beside = besideOf(counted, granted);
-  tables.jobs.put(job.id, { ...job, beside });
+  tables.jobs.put(job.id, { ...job, beside, besideTurn: asked.turn });
   const isLess = beside.some((count, position) => count < held[position]!);
   return { beside: granted, freed: isLess && isWanted(tables.database, at, job.lane) };
 }

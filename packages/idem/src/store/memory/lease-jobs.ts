@@ -97,7 +97,14 @@ function lease(tables: Tables, at: Moment, job: JobRow, { worker, codes }: Lease
   const lane = standsInLane(job, at) ? onceBegun(job.lane) : null;
   const isOverdue = job.startBy !== null && job.startBy <= at.now;
   // Its time to start stays: whoever rescues it finds it overdue again.
-  const leased = { ...job, ...held, lane, beside: nothingBeside, startBy: isOverdue ? job.startBy : null };
+  const leased = {
+    ...job,
+    ...held,
+    lane,
+    beside: nothingBeside,
+    besideTurn: 0,
+    startBy: isOverdue ? job.startBy : null,
+  };
   tables.jobs.put(job.id, leased);
   begin(tables, at, job.id, codes?.[job.fn] ?? null);
   const shown = showLeasedJob(tables, leased);

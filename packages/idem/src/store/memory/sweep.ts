@@ -75,6 +75,7 @@ function repairRuns(tables: Tables, at: Moment): { count: number; queued: boolea
       isBornLeased: false,
       lane: startedAt === null ? lane : onceBegun(lane),
       beside: nothingBeside,
+      besideTurn: 0,
       startBy: null,
     });
     if (dueAt === null || dueAt <= at.now) queued = true;

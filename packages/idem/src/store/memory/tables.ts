@@ -125,6 +125,8 @@ export interface RunJob extends JobBase {
   readonly lane: string | null;
   /** What it holds of the lane's slots beside its own, while it is leased. */
   readonly beside: Beside;
+  /** Of the last commit that said so. */
+  readonly besideTurn: number;
   /** From then on it is leased past its lane; null once it has begun. */
   readonly startBy: number | null;
 }

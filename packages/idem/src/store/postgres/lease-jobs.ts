@@ -67,7 +67,7 @@ const selectOfLaneSql = `
 
 const takeJobSql = `
   update jobs set leased_by = ?, fence = fence + 1, due_at = null, start_by = null, lane = ?, slot_1 = ?, slot_2 = ?,
-                  beside_1 = 0, beside_2 = 0
+                  beside_1 = 0, beside_2 = 0, beside_turn = 0
    where env = ? and id = ?`;
 // Its time to start stays: whoever rescues it finds it overdue again.
 const takeOverdueSql = `

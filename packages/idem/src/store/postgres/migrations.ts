@@ -20,6 +20,7 @@ const released: ReleasedFiles = {
   "0015_channels": "f3f2d761f14242e8",
   "0016_event_values": "ec42d8bb1f25ab9f",
   "0017_slots_beside": "2862544b9662d093",
+  "0018_turns_beside": "e49185177eef9267",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

@@ -1,12 +1,19 @@
 // What a run holds of its limits beside its own slot, for steps that run side by side (docs/decisions/0053). It stands on the run's job, so
 // whatever ends the lease gives it back.
-import { type BesideAsked, besideOf, countedSlots, grantBeside, keptBeside } from "../../flow/concurrency/beside.ts";
+import {
+  type BesideAsked,
+  besideNow,
+  besideOf,
+  countedSlots,
+  grantBeside,
+  keptBeside,
+} from "../../flow/concurrency/beside.ts";
 import { readLane } from "../../flow/lane.ts";
 import type { RuleTransaction } from "./database.ts";
 import type { Rule } from "./rule.ts";
 
-const selectJobSql = "select lane, beside_1, beside_2 from jobs where env = ? and id = ?";
-const writeJobSql = "update jobs set beside_1 = ?, beside_2 = ? where env = ? and id = ?";
+const selectJobSql = "select lane, beside_1, beside_2, beside_turn from jobs where env = ? and id = ?";
+const writeJobSql = "update jobs set beside_1 = ?, beside_2 = ?, beside_turn = ? where env = ? and id = ?";
 
 /** What a leased job holds. */
 export interface HeldJob {
@@ -24,17 +31,19 @@ export interface HeldBeside {
 
 /** Of a job that whoever asks was found to hold. Where there may be more to take, its slots are locked by now. */
 export function* holdBeside(tx: RuleTransaction, env: string, jobId: string, asked: BesideAsked): Rule<HeldBeside> {
-  const { lane, beside_1, beside_2 } = (yield* tx.one<HeldJob>(selectJobSql, env, jobId))!;
+  const job = (yield* tx.one<HeldJob & { readonly beside_turn: number }>(selectJobSql, env, jobId))!;
+  const { lane, beside_1, beside_2 } = job;
   if (lane === null) return { beside: 0, freed: false };
   const held = [beside_1, beside_2] as const;
   const counted = countedSlots(readLane(lane).slots, asked);
+  if (asked.turn <= job.beside_turn) return { beside: besideNow(counted, held), freed: false };
   const slots = asked.want > keptBeside(asked, held) ? counted.map(({ slot }) => slot) : [];
   const used = yield* tx.slotUses(slots);
   const isInLine = slots.length > 0 && (yield* tx.isInLine(env, slots));
   const now = { held, used: (slot: string) => used.get(slot) ?? 0, isInLine: () => isInLine };
   const beside = grantBeside(asked, counted, now);
   const after = besideOf(counted, beside);
+  tx.write(writeJobSql, ...after, asked.turn, env, jobId);
   if (after[0] === beside_1 && after[1] === beside_2) return { beside, freed: false };
-  tx.write(writeJobSql, ...after, env, jobId);
   return { beside, freed: tx.heldBeside(lane, held, after) };
 }

@@ -63,7 +63,7 @@ const selectFirstOfLaneSql = `
    where env = ? and lane = ? and leased_by is null and due_at is null order by rank limit 1`;
 
 const takeJobSql =
-  "update jobs set leased_by = ?, fence = fence + 1, due_at = null, start_by = null, lane = ?, beside_1 = 0, beside_2 = 0 where env = ? and id = ?";
+  "update jobs set leased_by = ?, fence = fence + 1, due_at = null, start_by = null, lane = ?, beside_1 = 0, beside_2 = 0, beside_turn = 0 where env = ? and id = ?";
 // Its time to start stays: whoever rescues it finds it overdue again.
 const takeOverdueSql =
   "update jobs set leased_by = ?, fence = fence + 1, due_at = null, lane = null where env = ? and id = ?";

@@ -24,6 +24,7 @@ const released: ReleasedFiles = {
   "0019_channels": "9c791a071e061eba",
   "0020_event_values": "c38a6d58cbcca17b",
   "0021_slots_beside": "2862544b9662d093",
+  "0022_turns_beside": "57065fbc1e225adf",
 };
 
 let loaded: readonly Migration[] | null = null;

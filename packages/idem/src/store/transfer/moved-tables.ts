@@ -177,6 +177,7 @@ export const movedTables: readonly MovedTable[] = [
     slot_2: slot(1),
     beside_1: { type: integer, from: "0" },
     beside_2: { type: integer, from: "0" },
+    beside_turn: { type: integer, from: "0" },
     start_by: integer,
     born_leased: integer,
     parked_at: integer,

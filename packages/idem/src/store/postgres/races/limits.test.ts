@@ -79,7 +79,8 @@ describe("slots", () => {
     const caps = capsOf(4, 7);
     const lanes = ["a", "b", "c"].map((key) => inLane({ [key]: 4, all: 7 }));
     for (const n of upTo(12)) await nodes[0]!.world.start(`r${n}`, lanes[n % 3]!);
-    const beside = (keep: number, want: number) => ({ beside: { keep, want, caps: [4, 7] } });
+    let turn = 0;
+    const beside = (keep: number, want: number) => ({ beside: { turn: ++turn, keep, want, caps: [4, 7] } });
     let [left, granted] = [12, 0];
     while (left > 0) {
       const got = await Promise.all(

@@ -66,10 +66,10 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// Two cores: a fifth of the time a test waits (for a process, a lock, a disk), so three workers keep both busy.
+// Two cores: a fifth of the time a test waits (for a process, a lock, a disk), so four workers keep both busy.
 export default defineConfig({
   test: {
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       // Its files share a process: half of their time went into loading the same modules for each (53 s of processor for 53 files, 29 s so).

@@ -42,10 +42,10 @@ async function buildPages() {
   return output.map(({ fileName }) => join(dist, "dashboard", fileName));
 }
 
-/** The plain files beside the code. */
+/** The plain files beside the code, but for what only tests start. */
 const plainFiles = () =>
   readdirSync(join(idem, "src"), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/\.[cm]?ts$/.test(entry.name))
+    .filter((entry) => entry.isFile() && !/\.[cm]?ts$|\.suite\./.test(entry.name))
     .map((entry) => relative(join(idem, "src"), join(entry.parentPath, entry.name)));
 
 const copyAll = (paths, from, to) =>

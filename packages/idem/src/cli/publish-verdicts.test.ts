@@ -84,9 +84,7 @@ test("a server takes verdicts from its signing key and its operators, not from s
   };
   expect(await publish({ IDEM_SIGNING_KEY: testKeys.signing })).toContain(`1 verdict is published to ${server.origin}`);
   expect(await publish({ IDEM_PASSWORD: passwords.password })).toContain("1 verdict is published");
-  expect(await publish({ IDEM_PASSWORD: passwords.viewerPassword })).toContain(
-    "does not know who asks, or does not let them",
-  );
+  expect(await publish({ IDEM_PASSWORD: passwords.viewerPassword })).toContain("viewer, can look but not act");
   expect(await publish({ IDEM_SIGNING_KEY: testKeys.otherSigning })).toContain(
     "does not know who asks, or does not let them",
   );

@@ -28,7 +28,7 @@ export async function cancelRun(
   const eventIds = [newId(), newId()];
   const { fn, subject, generation } = memo.run;
   const deferred = deferredEvents(memo.steps, { runId, env, fn, subject, generation }, { newId, now: engine.now() });
-  const pass = worker.activePass(runId);
+  const pass = worker.activePass(runId) ?? worker.sweeping?.activePass(runId);
   let open = () => {};
   pass?.hold(
     new Promise((resolve) => {

@@ -84,6 +84,8 @@ export class Worker {
   /** Whether the last look for due work was answered. */
   private hasLooked = false;
   private reserved = 0;
+  /** Another one of this process over the same store, while a sweep has one of its own. */
+  sweeping: Worker | null = null;
   /** Runs cancelled here while a lease was on its way: its answer may still name them. */
   private readonly cancelled = new Set<string>();
   private readonly telling: JobTelling;
@@ -330,8 +332,13 @@ export class Worker {
     this.caps.changed();
   }
 
-  /** The run is cancelled: nothing of it begins here any more. */
+  /** The run is cancelled: nothing of it begins in this process any more. */
   cancel(runId: string): void {
+    this.leave(runId);
+    this.sweeping?.leave(runId);
+  }
+
+  private leave(runId: string): void {
     this.active.get(runId)?.pass.giveUp("the run is cancelled");
     if (this.leasing || this.reserved > 0) this.cancelled.add(runId);
   }

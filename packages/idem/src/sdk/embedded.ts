@@ -160,10 +160,16 @@ export class Embedded {
   }
 
   private async sweepOnce(budgetMs: number): Promise<Swept> {
-    await this.engine();
+    const { worker } = await this.engine();
     const { engine, platform } = this.sweeper!();
     await engine.learn(this.options.codes);
-    return sweep(engine, platform, { budgetMs, graceMs: Math.min(limits.stopGraceMs, budgetMs / 4) });
+    // What this client cancels is not to begin in the sweep, whatever is on its way to it.
+    worker.sweeping = engine.worker;
+    try {
+      return await sweep(engine, platform, { budgetMs, graceMs: Math.min(limits.stopGraceMs, budgetMs / 4) });
+    } finally {
+      worker.sweeping = null;
+    }
   }
 
   async stop(graceMs: number): Promise<void> {

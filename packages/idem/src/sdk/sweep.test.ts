@@ -1,7 +1,34 @@
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../platform/manual-clock.ts";
 import { cloudflareCron, lambdaSchedule, netlifySchedule, vercelCron } from "../serverless.ts";
+import { MemoryStore } from "../store/memory/store.ts";
 import { held, stores } from "../testing/one-run.suite.ts";
 import { testIdem } from "../testing/test-idem.ts";
+
+test("a run that is cancelled while its lease is on its way to a sweep is not entered by it", async () => {
+  const store = new MemoryStore(new ManualClock());
+  const lease = store.lease.bind(store);
+  const [leased, answer] = [held(), held()];
+  store.lease = async (input) => {
+    const answered = await lease(input);
+    if (answered.jobs.length === 0) return answered;
+    leased.release();
+    await answer.promise;
+    return answered;
+  };
+  const { idem } = testIdem({ store });
+  let entered = false;
+  idem.createFunction({ id: "late" }, { event: "a/b" }, () => {
+    entered = true;
+  });
+  const { decisions } = await idem.send({ name: "a/b", data: {} });
+  const sweeping = idem.sweep();
+  await leased.promise;
+  expect(await idem.runs.cancel(decisions[0]!.runId!)).toEqual({ cancelled: true });
+  answer.release();
+  await sweeping;
+  expect(entered).toBe(false);
+});
 
 describe.each(stores)("a sweep on %s", (store) => {
   function world() {

@@ -1,6 +1,6 @@
 // npm run bench -- --against <commit> [--pairs 7] [--only engine-100]: this build and that commit's in turn, so that a change of a few per cent can be told from noise.
 // The commit is built in a temporary folder with the packages that are installed here; what measures is this bench, of both.
-// npm run bench -- --without end-notes: the same, against this very commit with a part of it taken out: what that part costs.
+// npm run bench -- --without end-notes|tracing: the same, against this very commit with a part of it taken out: what that part costs.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,6 +23,12 @@ const parts: Readonly<Record<string, { readonly file: string; readonly line: str
     file: "packages/idem/src/store/rules/count-ends.ts",
     line: "export function noteEnds(",
     by: "export function noteEnds(..._: unknown[]): void {}\nexport function notedEnds(",
+  },
+  // Whether anybody listens is looked up for each event and each run (docs/decisions/0046).
+  tracing: {
+    file: "packages/idem/src/observe/tracing.ts",
+    line: "  get isOn(): boolean {",
+    by: "  get isOn(): boolean {\n    return false;\n  }\n\n  get wouldBeOn(): boolean {",
   },
 };
 

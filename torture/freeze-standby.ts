@@ -72,6 +72,8 @@ async function missingFromStandby({ standby, folder, schema }: FreezeStandbyOpti
   try {
     // Read last: whatever was told while it was frozen has to be there too.
     const { acked, ackedOthers, ends, steps } = readLedger(folder);
+    // Nobody was told anything yet; there may be no tables either.
+    if ([...acked, ...ackedOthers, ...ends, ...steps].length === 0) return [];
     const has = async (sql: string) => new Set((await ask<{ id: string }>(promoted.url, sql)).map(({ id }) => id));
     const events = await has(`select id from ${schema}.events`);
     const ended = await has(`select id from ${schema}.runs where ended_state is not null`);

@@ -17,7 +17,7 @@ export function InLineChart({ of, now }: { readonly of: LineAnswer; readonly now
   const empty = of.line.emptyInMs === null ? null : now + of.line.emptyInMs;
   // No further ahead than it looks back, or the past would be a hair.
   const until = Math.min(empty ?? now, now + (now - from));
-  const to = Math.max(until, now + (now - from) / 10);
+  const to = empty === null ? now : Math.max(until, now + (now - from) / 10);
   const most = Math.max(1, ...history.map(({ waiting }) => waiting));
   const x = (at: number) => Number((((at - from) / (to - from)) * wide).toFixed(1));
   const y = (waiting: number) => Number((high - (waiting / most) * (high - 4)).toFixed(1));

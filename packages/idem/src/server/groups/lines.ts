@@ -42,15 +42,8 @@ const takenUpMs = 30_000;
 
 const perMinute = (count: number, ms: number): number => Math.round((count / ms) * minuteMs * 10) / 10;
 
-const nobody: FunctionLine = {
-  waiting: 0,
-  oldestAt: null,
-  atWork: 0,
-  endsPerMinute: 0,
-  comePerMinute: null,
-  emptyInMs: null,
-  behind: null,
-};
+/** Where nobody is in line or at work; runs may come and end all the same. */
+const nobody = { queued: 0, running: 0, oldestId: null, lane: null, beside1: 0, beside2: 0 };
 
 export async function linesNow(
   engine: Engine,
@@ -75,8 +68,7 @@ export async function linesNow(
   const endsOf = byFn(ended);
   const startsOf = byFn(started.counts);
   return (fn) => {
-    const line = lineOf.get(fn);
-    if (line === undefined) return nobody;
+    const line = lineOf.get(fn) ?? { fn, ...nobody };
     const oldestAt = line.oldestId === null ? null : ulidTime(line.oldestId);
     // A line that has just begun moves as fast as it has since then.
     const windowMs = Math.min(rateMs, Math.max(minuteMs, now - (oldestAt ?? 0)));

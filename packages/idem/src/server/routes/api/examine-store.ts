@@ -10,7 +10,6 @@ export const examineStore = apiRoute({
   summary:
     "Examine the store: is it sound, does everything move, did anything run twice; ask again with the same id until it is done",
   tag: "server",
-  viewerMay: true,
   waits: true,
   body: {
     id: ownId,

@@ -53,7 +53,6 @@ export const countHistory = apiRoute({
   path: "/api/prune/count",
   summary: "Count what pruning would delete; ask again with the same id until it is counted",
   tag,
-  viewerMay: true,
   waits: true,
   body: { id: ownId, olderThanMs: z.number().int().min(0).max(limits.retentionMsMax) },
   answer: z.union([underWay, z.object({ state: z.literal("ended"), before: z.number().int(), ...pruned })]),

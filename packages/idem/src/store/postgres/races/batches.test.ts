@@ -139,6 +139,26 @@ describe("calls that share a commit", () => {
   const started = (answers: readonly PromiseSettledResult<{ kind: string; runId: string | null }>[]) =>
     answers.map((answer) => (answer.status === "fulfilled" ? `${answer.value.kind} ${answer.value.runId}` : "refused"));
 
+  test("that give runs back as they begin to wait, and that end runs which waited, leave none to be done alone", async () => {
+    const { nodes, rows } = await open();
+    const [{ world, wire }] = nodes;
+    const runs = upTo(4).map((n) => `r${n}`);
+    for (const runId of runs) await world.startLeased(runId);
+    const alone = () =>
+      [...wire.sent.keys()].filter((sql) => /^\s*(insert into \S*waits|delete from \S*jobs)/.test(sql));
+    wire.sent.clear();
+    await Promise.all(runs.slice(1).map((runId) => world.advance(runId, { waits: [eventWait("w")], next: forever })));
+    expect(alone()).toEqual([]);
+    expect(await rows("select leased_by, had_waits from .jobs where id <> 'r0'")).toEqual(
+      upTo(3).map(() => ({ leased_by: null, had_waits: 1 })),
+    );
+    await world.advance("r0", { waits: [eventWait("w")] });
+    wire.sent.clear();
+    await world.advance("r0", { next: end("completed") });
+    expect(alone()).toEqual([]);
+    expect(await rows("select run_id from .waits where run_id = 'r0'")).toEqual([]);
+  });
+
   test("suffer nothing from one of them that cannot be stored", async () => {
     const { nodes, rows } = await open();
     const answers = started(await sendAll(nodes[0], 6, true));

@@ -1,6 +1,11 @@
 // Who may have the whole store read for them, and of which stores.
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../cli/store-world.ts";
+import { ManualPlatform } from "../../platform/manual-platform.ts";
+import { nodePlatform } from "../../platform/node-platform.ts";
 import { bearerTokenOf } from "../../protocol/signing-key.ts";
+import { openStore } from "../../sdk/open-store.ts";
 import { testKeys, testServer } from "../test-server.suite.ts";
 import type { World } from "../world.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -40,4 +45,24 @@ test("a copy of the store is for operators who may see all of it, and of a file;
   await expect(new Snapshots(world).make("default", "an-id-of-mine", async () => {})).rejects.toMatchObject({
     code: "BACKUP_NOT_HERE",
   });
+});
+
+test("a copy that takes long is made to its end while somebody asks for it", async () => {
+  const address = `sqlite:${join(temporaryFolder(), "shop.db")}`;
+  const { store } = await openStore(address, nodePlatform);
+  await store.close();
+  const platform = new ManualPlatform();
+  const snapshots = new Snapshots({ settings: { store: address }, platform } as unknown as World);
+  let begun = 0;
+  const ask = () => snapshots.make("default", "an-id-of-mine", async () => void begun++);
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  // Minutes of the server's clock, in which the command hardly begins.
+  for (let minutes = 0; minutes < 12; minutes += 4) {
+    const asked = ask();
+    await platform.advance(4 * 60_000, settle);
+    await asked;
+  }
+  expect(await ask()).toMatchObject({ bytes: expect.any(Number) });
+  expect(begun).toBe(1);
+  snapshots.close();
 });

@@ -52,7 +52,8 @@ export class Snapshots {
     onBegun: () => Promise<unknown>,
   ): Promise<Pick<Snapshot, "bytes" | "store" | "sha256"> | null> {
     const making = this.made.get(id) ?? this.begin(env, id);
-    if (!this.made.has(id)) {
+    if (this.made.has(id)) storeCommandsOf(this.world).keep(env, id, "backup");
+    else {
       this.made.set(id, making);
       making.catch(() => this.made.delete(id));
       await onBegun();

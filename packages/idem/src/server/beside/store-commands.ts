@@ -25,6 +25,8 @@ interface Started {
   forget: Timer | null;
 }
 
+const nameOf = (env: string, id: string, command: string): string => `${env} ${command} ${id}`;
+
 const byWorld = new WeakMap<World, StoreCommands>();
 
 export function storeCommandsOf(world: World): StoreCommands {
@@ -45,11 +47,19 @@ export class StoreCommands {
 
   /** The same, until it ended. */
   run(env: string, id: string, args: readonly string[]): Promise<OwnCommandEnd> {
-    const name = `${env} ${args[0]} ${id}`;
+    const name = nameOf(env, id, args[0]!);
     const started = this.started.get(name) ?? this.start(name, env, args);
+    this.keep(env, id, args[0]!);
+    return started.end;
+  }
+
+  /** Somebody still asks for it: a command that nobody asks for any more is ended. */
+  keep(env: string, id: string, command: string): void {
+    const name = nameOf(env, id, command);
+    const started = this.started.get(name);
+    if (started === undefined) return;
     started.forget?.cancel();
     started.forget = this.world.platform.timer(keptMs, () => this.forget(name), { background: true });
-    return started.end;
   }
 
   /** Null where it takes longer than whoever asks should wait for one answer. */

@@ -4,7 +4,7 @@ import type { Platform } from "../platform/platform.ts";
 export type Called<T> =
   | { readonly kind: "answer"; readonly value: T }
   | { readonly kind: "failed"; readonly error: unknown }
-  /** It may still come; whoever gave up undoes it then. */
+  /** It may still come; the caller that gave up undoes it then. */
   | { readonly kind: "late"; readonly pending: Promise<T> };
 
 export function callWithin<T>(

@@ -37,7 +37,7 @@ function sqlValue(dialect: Dialect, value: ColumnValue): SqlValue {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-/** What identifies a row: at least one column, and no null, for nothing is equal to null, not even another one. */
+/** The identity of a row: at least one column, and no null, for nothing is equal to null, not even another one. */
 export function quoteIdentity(dialect: Dialect, call: string, columns: Columns, option: string): SqlColumns {
   const quoted = quoteColumns(dialect, call, columns, option);
   const values = Object.values(quoted);

@@ -26,7 +26,7 @@ export interface RemoteCreation {
 }
 
 export interface FindOrCreateRemote<R> extends LockOptions {
-  /** What it is and where: "stripe customer". */
+  /** The thing and its place: "stripe customer". */
   readonly kind: string;
   /** The business key: "user-7". */
   readonly key: string;
@@ -34,11 +34,11 @@ export interface FindOrCreateRemote<R> extends LockOptions {
   readonly create: (creation: RemoteCreation) => Promise<R>;
   /** Whether what `create` threw says that there is one already. */
   readonly isTaken?: (error: unknown) => boolean;
-  /** How long after a creation the search may not show it. */
+  /** A search may not show a creation for this long. */
   readonly visibleAfter: string | number;
 }
 
-/** `wasCreated` is true at most once: whoever sees it false may also be the one whose earlier attempt created it and died. */
+/** `wasCreated` is true at most once: false is also the answer after one's own earlier attempt created it and died. */
 export async function findOrCreateRemote<R>(
   adapter: Adapter<unknown>,
   asked: FindOrCreateRemote<R>,

@@ -1,5 +1,5 @@
-// One row for what is unique, whoever comes first. The unique index decides, not this code; without one the database refuses the statement,
-// and it never "usually works".
+// One row for each unique thing, whichever caller comes first. The unique index decides, not this code; without one the database refuses
+// the statement, and it never "usually works".
 
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";

@@ -11,7 +11,7 @@ import { numberOf, type Operation, type Sql, sqlOf } from "./sql/operation.ts";
 import { plain, sqlPart } from "./sql/parts.ts";
 
 export interface InboxMessage {
-  /** Who sends: "shop", "stripe". */
+  /** The sender: "shop", "stripe". */
   readonly source: string;
   /** The sender's own, the same on every delivery. */
   readonly id: string;

@@ -5,7 +5,7 @@ import type { Adapter, SyncAdapter, TransactionOptions } from "./sql/adapter.ts"
 import type { Operation } from "./sql/operation.ts";
 
 export interface OpenWith<Tx, A, T> {
-  /** How the call is named in an error. */
+  /** The call's name in an error. */
   readonly call: string;
   readonly begin: () => Operation<A>;
   readonly body: (tx: Tx, begun: A) => T | Promise<T>;

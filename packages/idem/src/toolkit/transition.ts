@@ -17,7 +17,7 @@ export interface Transition {
   readonly column?: string;
   readonly from: string | readonly string[];
   readonly to: string;
-  /** What else is written with the move. */
+  /** Written with the move. */
   readonly set?: Columns;
 }
 

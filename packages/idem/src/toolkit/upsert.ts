@@ -1,4 +1,4 @@
-// A row as it should be, whoever wrote it before: inserted, updated, or left alone because it is like that already.
+// A row as it should be, whatever it was before: inserted, updated, or left alone because it is like that already.
 // Three statements instead of one: only so can the three be told apart, on both databases, without a column of ours in the user's table.
 
 import { errors } from "../model/errors.ts";
@@ -13,9 +13,9 @@ export interface Upsert {
   readonly table: string;
   /** The columns of a unique index. */
   readonly unique: Columns;
-  /** What the row should say, new or not. */
+  /** In the row, new or not. */
   readonly set: Columns;
-  /** What only a new row gets: when it was created. */
+  /** Only in a new row: when it was created. */
   readonly create?: Columns;
 }
 

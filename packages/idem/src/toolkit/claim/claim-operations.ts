@@ -2,7 +2,7 @@
 // database's clock how long. A table says where its rows are (`ClaimTable`); what a claim makes of a row it finds is for the caller's `decide`.
 //
 // One statement inserts if nobody did, and reads who did. When it found neither (the other row was committed after the statement began to
-// look), it looks once more, and then starts over: never does "neither" mean go. Whoever takes over makes one conditional update that
+// look), it looks once more, and then starts over: never does "neither" mean go. A takeover is one conditional update that
 // repeats what it decided by, and only the one it hits has won. Repeat: the row knows its own owner.
 //
 // Not an upsert whose update is always false, to read the row that is there: it locks and dirties it, 96 bytes of log for each replay.
@@ -28,14 +28,14 @@ export interface ClaimTable {
   readonly fence: string;
   /** The state of a claim that has a holder. */
   readonly held: string;
-  /** What claims read of a row; the key's columns, fence and state among it. */
+  /** The columns a claim reads; the key's columns, fence and state among them. */
   readonly columns: string;
 }
 
 /** The primary key: column by column. */
 export type Key = Columns;
 
-/** Who writes: the claimant, as the claim answered. */
+/** The claimant, as the claim answered. */
 export interface Holder {
   readonly at: Key;
   readonly owner: string;
@@ -60,7 +60,7 @@ export interface Asked<A> {
   readonly crowded: (now: number) => A;
 }
 
-/** Each further round means that somebody else won one; whoever lost three in a row is a duplicate of something in flight. */
+/** Each further round means that somebody else won one; after three lost in a row the caller is a duplicate of something in flight. */
 const roundsMax = 3;
 
 export function* claimRow<A>(sql: Sql, table: ClaimTable, asked: Asked<A>): Operation<A> {

@@ -59,7 +59,7 @@ const world = (db: TestDatabase, adapter = db.adapter) => {
 
 type World = ReturnType<typeof world>;
 
-/** What was done to a claim, and what the next one who asks is told: with `resume`, and with `park`. */
+/** A thing done to a claim, and the answer to the next asker: with `resume`, and with `park`. */
 const table: readonly [string, (world: World) => Promise<unknown>, object, object][] = [
   ["nobody asked", async () => {}, { kind: "fresh" }, { kind: "fresh" }],
   ["it is held", ({ take }) => take(), { kind: "in-flight" }, { kind: "in-flight" }],

@@ -46,7 +46,7 @@ export interface ClaimRow extends ClaimHolder {
   readonly leaseLeftMs: number;
   /** When its window was opened. */
   readonly takenAt: number;
-  /** How long it has not been known whether it happened; null when it is. */
+  /** Since it became unknown whether it happened; null when that is known. */
   readonly unknownForMs: number | null;
   readonly settledAt: number | null;
   /** JSON. */
@@ -60,12 +60,12 @@ export interface ClaimAsk extends ClaimKey {
   /** Random, made before the first try: asking again with the same owner is the same asking. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** How long it is remembered once it is settled or released; null: for ever. */
+  /** Remembered for this long once it is settled or released; null: for ever. */
   readonly windowMs: number | null;
   readonly onCrash: "resume" | "park";
-  /** What a claim that is new says; one that is taken over keeps its own. */
+  /** The note of a new claim; one that is taken over keeps its own. */
   readonly note?: string;
-  /** What is written beside when its holder died. */
+  /** Written beside when the holder died. */
   readonly died?: Columns;
   /** Of what nobody has to know again when its holder dies. */
   readonly forgetMs?: number;
@@ -98,7 +98,7 @@ const rowOf = (row: Row, now: number = numberOf(row.now)): ClaimRow => ({
 const atOf = ({ scope, key }: ClaimKey) => ({ scope, key });
 const holderOf = (holder: ClaimHolder): Holder => ({ ...holder, at: atOf(holder) });
 
-/** What a claim that is forgotten some day has in `ends_at`. */
+/** The `ends_at` of a claim that is forgotten some day. */
 const ending = ({ now }: Sql): Part => plain(`${now} + window_ms`);
 /** The time, unless that was used up. */
 const next = ({ now }: Sql, column: "fence" | "generation"): Part =>
@@ -186,7 +186,7 @@ const settled = (sql: Sql, outcome: string): Columns => ({
   lease_until: 0,
 });
 
-/** The one thing whoever asks again is told until the window, which begins now, has ended. */
+/** The one answer to everybody who asks again, until the window, which begins now, has ended. */
 export const settle = (sql: Sql, holder: ClaimHolder, outcome: string): Operation<Held> =>
   writeHeld(table, holderOf(holder), settled(sql, outcome));
 
@@ -205,7 +205,7 @@ export function* settleLate(
   return (yield* updateRows(table, settled(sql, outcome), same)) === 1;
 }
 
-/** Given back unfinished: whoever asks next goes on, whatever is chosen for those that die. */
+/** Given back unfinished: the next asker goes on, whatever is chosen for those that die. */
 export const leave = (holder: ClaimHolder, reason: string | null, set: Columns = {}): Operation<Held> =>
   writeHeld(table, holderOf(holder), { ...set, lease_until: 0, reason: cutReason(reason) });
 

@@ -1,4 +1,4 @@
-// What becomes of a claim that is asked for and has a row: the one table of it, whatever the claim is for. Pure: the row, the asking and the
+// Decides about a claim that has a row already: one table, whatever the claim is for. Pure: the row, the asking and the
 // database's time give the step; whether it was won is for the statement that makes it, which repeats what was decided by.
 //
 //   row                        fingerprint   then
@@ -11,7 +11,7 @@
 //   in flight, given back      same          resume: nobody died
 //   in flight, lease dead      same          by the author's choice: resume, rerun or park
 
-// The vocabulary is that of the engine's own claims (model/claim.ts), for whoever asks to do something once, whatever it is, and what is said
+// The vocabulary is that of the engine's own claims (model/claim.ts), for anything to be done once, and what is said
 // besides by a tool that not only claims but does the work. All are told apart by `kind`.
 //
 //   fresh       nobody has: go on, you are the one          (a claim)

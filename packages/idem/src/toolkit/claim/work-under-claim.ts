@@ -1,4 +1,4 @@
-// What every tool does around its work: to wait for whoever has the claim, and to hold it while user code runs.
+// Around the work of every tool: waiting while another has the claim, and holding it while user code runs.
 import { NonRetriableError } from "../../model/user-errors.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import { pause } from "../call-within.ts";
@@ -43,7 +43,7 @@ export async function underLease<T>(
 export function repeating(
   platform: Platform,
   everyMs: number,
-  /** How long until the next one; null: `everyMs`. */
+  /** Until the next one; null: `everyMs`. */
   look: () => Promise<number | null>,
   onError: (error: unknown) => void,
 ): { start(firstMs: number): void; stop(): Promise<void> } {
@@ -56,7 +56,7 @@ export function repeating(
     });
   };
   const lookOnce = async (): Promise<void> => {
-    // What could not be looked for stays, and is found at the next look.
+    // A look that failed leaves everything in place for the next one.
     const nextMs = await look().catch(onError);
     if (isStarted) arm(nextMs ?? everyMs);
   };
@@ -74,11 +74,11 @@ export function repeating(
   };
 }
 
-/** What a row says about something that was thrown. */
+/** The reason a row gives for something that was thrown. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
-/** How one try of work that is taken by time ends: done, again later, or dead until a person decides. */
+/** The end of one try of work that is taken by time: done, again later, or dead until a person decides. */
 export type WorkEnd =
   | { readonly kind: "done" }
   | { readonly kind: "again"; readonly afterMs: number; readonly reason: string }

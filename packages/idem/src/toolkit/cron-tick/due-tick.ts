@@ -33,8 +33,8 @@ export function dueTick(cron: string, now: number): DueTick {
 export const isTick = (cron: string, at: number): boolean => Number.isSafeInteger(at) && nextTick(cron, at - 1) === at;
 
 /**
- * How long before a tick a call may be meant for it: a scheduler whose clock is ahead. At most a tenth of the time between two ticks, so that
- * a call is never far from the one it stands for.
+ * A call this long before a tick may be meant for it: a scheduler whose clock is ahead. At most a tenth of the time between two ticks, so
+ * that a call is never far from the one it stands for.
  */
 export function earlyByMs({ last, next }: DueTick, now: number, earlyMs: number): number | null {
   if (next === null) return null;

@@ -1,8 +1,8 @@
-// Duplicates that arrive together ask together: while one is asking, whoever comes forms a line, and one of the line asks for all of it once the
+// Duplicates that arrive together ask together: while one is asking, newcomers form a line, and one of the line asks for all of it once the
 // first has its answer. A key that everybody wants holds one session of the database then, and not the whole pool.
 //
-// As exact as asking alone: what is shared was asked after everybody in the line had come. What only one may have is not shared, and the others
-// ask again, as one.
+// As exact as asking alone: a shared answer was asked for after everybody in the line had come. One that only one may have is not shared,
+// and the others ask again, as one.
 import type { Platform } from "../../platform/platform.ts";
 
 interface Asker<T> {
@@ -16,7 +16,7 @@ interface Line<T> {
   waiting: Asker<T>[];
 }
 
-/** An asking that takes longer may never come back; whoever comes then asks anew. */
+/** An asking that takes longer may never come back; newcomers then ask anew. */
 const patienceMs = 1_000;
 
 export class AskTogether<T> {

@@ -15,7 +15,7 @@ export interface BeginWorld extends TicketWorld {
   readonly room: WaitRoom;
   readonly cache: ReplayCache | null;
   readonly together: AskTogether<KeyAnswer>;
-  /** How long requests of this route take, by experience. */
+  /** Of requests of this route, by experience. */
   averageMs(): number | null;
   isDraining(): boolean;
   opened(open: OpenTicket): void;
@@ -60,7 +60,7 @@ export async function beginRequest(world: BeginWorld, keyed: KeyedRequest): Prom
   }
 }
 
-/** Asks again, ever more slowly. A claimant that dies meanwhile leaves its key to whoever asks: perhaps to this one. */
+/** Asks again, ever more slowly. A claimant that dies meanwhile leaves its key to the next asker: perhaps to this one. */
 async function waitForEnd(world: BeginWorld, ask: KeyAsk, first: KeyAnswer, waitMs: number): Promise<KeyAnswer | null> {
   const { platform } = world;
   const untilMs = platform.monoMs() + waitMs;
@@ -95,7 +95,7 @@ async function claim(world: BeginWorld, ask: KeyAsk): Promise<KeyAnswer | null> 
   }
 }
 
-/** What a claim is answered by, beside the record. */
+/** Decides the answer to a claim, beside the record. */
 const sameAsk = ({ id, fingerprints, onCrash }: KeyAsk): string => `${id} ${fingerprints[0].value} ${onCrash}`;
 
 async function giveBack({ keys }: BeginWorld, { id, owner }: KeyAsk, answer: KeyAnswer): Promise<void> {

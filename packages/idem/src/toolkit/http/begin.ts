@@ -1,5 +1,5 @@
-// What lies between a door (Fetch, Node, Express, Fastify, Hono) and the key: a door reads the request, begins, lets the handler run
-// under a ticket, captures its response as bytes, and finishes. Everything that is decided, is decided behind this.
+// Between a door (Fetch, Node, Express, Fastify, Hono) and the key: a door reads the request, begins, lets the handler run
+// under a ticket, captures its response as bytes, and finishes. Every decision is made behind this.
 //
 //   read ─▶ plain: no key applies ─▶ the handler, unprotected by choice
 //     │  └▶ answer: 400, 413, … ─▶ sent as it is
@@ -26,7 +26,7 @@ export type ReadRequest =
   | { readonly kind: "plain"; readonly request: Request }
   | { readonly kind: "answer"; readonly response: Response };
 
-/** What a handler is told beside its request. */
+/** Given to a handler beside its request. */
 export interface KeyContext {
   /** From 1; more than one when an earlier attempt died or was left for later. */
   readonly attempt: number;
@@ -40,7 +40,7 @@ export interface KeyContext {
   beforeEffects<T>(part: () => Promise<T> | T): Promise<T>;
 }
 
-/** What a handler answered, as bytes. `body` null is no body at all. */
+/** A handler's answer, as bytes. `body` null is no body at all. */
 export interface Captured {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
@@ -77,7 +77,7 @@ export type Begun =
 
 export type Verdict = "store" | "release" | "resume" | "park";
 
-/** What a route says about itself. Durations as "30s" or milliseconds. */
+/** Options of a route. Durations as "30s" or milliseconds. */
 export interface RouteOptions {
   /** Required: what becomes of a key whose process died in the middle. */
   readonly onCrash: OnCrash;
@@ -89,13 +89,13 @@ export interface RouteOptions {
   readonly scope?: "route" | "principal";
   /** Default "60s"; a heartbeat goes out every third of it. */
   readonly lease?: string | number;
-  /** How long the outcome is remembered, from completion. Default "24h", at most 90 days. */
+  /** The outcome is remembered for this long after completion. Default "24h", at most 90 days. */
   readonly window?: string | number;
   /** Duplicates of a request in flight: 409 at once (default), or wait up to `maxWait` for its answer. */
   readonly onDuplicate?: "conflict" | "wait";
   /** Default "10s", at most 30. `Prefer: wait=n` of the client is honoured up to it. */
   readonly maxWait?: string | number;
-  /** What becomes of an outcome, where the table in docs/idempotency-key.md is not wanted. */
+  /** Decides about an outcome, where the table in docs/idempotency-key.md is not wanted. */
   readonly store?: (response: { readonly status: number; readonly attempt: number }) => Verdict | undefined;
   /**
    * Adds headers to every answer that is not the handler's own: a replay, a 409, a 400. For CORS, where no middleware around the route does it.

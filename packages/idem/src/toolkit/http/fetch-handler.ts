@@ -20,7 +20,7 @@ interface FetchWorld {
   readonly idempotency: Idempotency;
   readonly platform: Platform;
   readonly logger: Logger;
-  /** What a framework's own errors stand for, besides a Response that is thrown. */
+  /** Answers for a framework's own errors, besides a Response that is thrown. */
   readonly answerOf?: AnswerOf;
 }
 

@@ -1,4 +1,4 @@
-// What makes a retry the same request: method, path, query, type and body, each by the rules of its kind. The same key with another
+// A retry is the same request by method, path, query, type and body, each by the rules of its kind. The same key with another
 // fingerprint is refused in every state of the record.
 //
 // A record is compared by the version it was written with, so a deploy that starts to use a secret does not turn every retry into a 422.
@@ -17,7 +17,7 @@ import { multipartParts } from "./multipart.ts";
 
 /** SHA-256 of the canonical form. */
 const plainVersion = 1;
-/** The same under the server's secret: whoever reads the table cannot try out bodies. */
+/** The same under the server's secret: a reader of the table cannot try out bodies. */
 const secretVersion = 2;
 
 export interface FingerprintOf {
@@ -32,7 +32,7 @@ export interface FingerprintOf {
     | {
         readonly kind: "bytes";
         readonly bytes: Uint8Array;
-        /** What a body of this route may have, also once it is no longer compressed. */
+        /** Bound of a body of this route, also once it is no longer compressed. */
         readonly bytesMax: number;
       }
     | { readonly kind: "digest"; readonly sha256: string }
@@ -80,7 +80,7 @@ export const essenceOf = (contentType: string | null): string =>
 async function bodyDigest({ headers, body }: FingerprintOf, options: FingerprintOptions): Promise<string> {
   if (body.kind === "none") return fieldDigest(["none"]);
   if (body.kind === "digest") return fieldDigest(["digest", body.sha256]);
-  // What would become too large is compared as it came.
+  // A body that would become too large is compared as it came.
   const bytesMax = expandedBytesMax(body.bytes.byteLength, body.bytesMax);
   const decoded = await decodeContent(body.bytes, headers.get("content-encoding"), bytesMax);
   const bytes = decoded ?? body.bytes;

@@ -24,7 +24,7 @@ import { WaitRoom } from "./wait-room.ts";
 export interface IdempotencyKeyOptions {
   readonly keys: KeyStore;
   /**
-   * Who asks: a stable id of the account or user, never a token. Without one nothing executes (403). `ANONYMOUS_SHARED` where callers
+   * The caller: a stable id of the account or user, never a token. Without one nothing executes (403). `ANONYMOUS_SHARED` where callers
    * are not told apart.
    */
   readonly principal: ScopeOf | typeof ANONYMOUS_SHARED;
@@ -32,13 +32,13 @@ export interface IdempotencyKeyOptions {
   readonly tenant?: ScopeOf;
   /** Tells APIs apart that share a table. Default "default". */
   readonly namespace?: string;
-  /** Fingerprints become HMACs, so that whoever reads the table cannot try out bodies. */
+  /** Fingerprints become HMACs, so that a reader of the table cannot try out bodies. */
   readonly secret?: string;
   /** The API's page about its keys; problem types lead there. */
   readonly docs?: string;
-  /** How long the store may take to answer before the caller gets 503. Default "2s". */
+  /** The store's time to answer before the caller gets 503. Default "2s". */
   readonly deadline?: string | number;
-  /** How long `drain` waits for requests at work. Default "10s". */
+  /** Time `drain` gives requests at work. Default "10s". */
   readonly drainWithin?: string | number;
   /** Completed responses kept in this process, for "60s" at most. Off by default. */
   readonly replayCache?: { readonly entries: number; readonly for?: string | number };
@@ -60,7 +60,7 @@ export interface Idempotency {
   read(request: Request, route: RouteOptions, native?: unknown): Promise<ReadRequest>;
   begin(keyed: KeyedRequest, route: RouteOptions): Promise<Begun>;
   handler(route: RouteOptions, handle: FetchHandle): (request: Request) => Promise<Response>;
-  /** What waits for a person, oldest first. */
+  /** Keys that wait for a person, oldest first. */
   parked(page?: { readonly limit?: number; readonly after?: string | null }): Promise<readonly KeyRecord[]>;
   /** `response`: it happened, and this is the answer. `retry`, `forget`: the next asker executes. */
   resolve(
@@ -280,7 +280,7 @@ function tell({ on, logger = console }: IdempotencyKeyOptions, event: KeyEvent):
   try {
     on?.(event);
   } catch (error) {
-    // Who only listens decides nothing.
+    // A listener decides nothing.
     ownLogger(logger).warn("idempotency: a listener failed", error);
   }
 }

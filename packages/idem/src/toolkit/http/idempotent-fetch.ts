@@ -11,17 +11,17 @@ import { type Advice, adviceOf } from "./retry-advice.ts";
 
 export interface IdempotentInit extends Omit<RequestInit, "window"> {
   /**
-   * What makes this request the same one the next time it is asked. Store it with the intent (the order, the job's input) before you ask;
+   * Makes this request the same one the next time it is asked. Store it with the intent (the order, the job's input) before you ask;
    * without one, a random key protects this call's own retries and nothing beyond it.
    */
   readonly key?: string;
-  /** How often it is asked at most. Default 6. */
+  /** Attempts at most. Default 6. */
   readonly attempts?: number;
-  /** How long one attempt may take. Default "30s". */
+  /** Bound of one attempt. Default "30s". */
   readonly timeout?: string | number;
-  /** How long the call may go on in all, whatever `Retry-After` says. Default "5m". */
+  /** Bound of the whole call, whatever `Retry-After` says. Default "5m". */
   readonly deadline?: string | number;
-  /** How long the server remembers keys: no attempt begins near its end. Default "24h"; `Idempotency-Expires` of an answer wins. */
+  /** The server's memory of keys: no attempt begins near its end. Default "24h"; `Idempotency-Expires` of an answer wins. */
   readonly window?: string | number;
   /** The header's name. Default Idempotency-Key. */
   readonly header?: string;
@@ -29,7 +29,7 @@ export interface IdempotentInit extends Omit<RequestInit, "window"> {
   readonly platform?: Platform;
 }
 
-/** What frameworks add to fetch. */
+/** Added to fetch by frameworks. */
 interface OfPlatforms {
   readonly cache?: unknown;
   readonly priority?: unknown;
@@ -172,7 +172,7 @@ async function askOnce(
 /** Also for a fetch that does not look at its signal. */
 function orAborted<T>(asking: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    // Who was late already never hears of it.
+    // A signal that has aborted already fires no event.
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     asking.then(resolve, reject);

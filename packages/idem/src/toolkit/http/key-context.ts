@@ -1,4 +1,4 @@
-// What a handler is told beside its request.
+// The context given to a handler beside its request.
 import { destinationKey } from "../../dedup/destination-key.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { KeyContext } from "./begin.ts";
@@ -18,7 +18,7 @@ export function keyContext(of: { id: string; attempt: number; fence: number; sig
     fence: of.fence,
     signal: of.signal,
     destinationKey(name) {
-      // Whoever asks for the key of a destination is about to write there.
+      // A handler that asks for the key of a destination is about to write there.
       if (partsAtWork === 0) hasBegun = true;
       return keyOf(of.id, name);
     },

@@ -1,4 +1,4 @@
-// What becomes of a key when something goes wrong: in the handler, in the store, in the process.
+// A key when something goes wrong: in the handler, in the store, in the process.
 import { describe, expect, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import type { KeyStore } from "../keys/key-store.ts";

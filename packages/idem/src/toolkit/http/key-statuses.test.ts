@@ -224,7 +224,7 @@ describe("who asks", () => {
   });
 });
 
-/** What a claimant of this key would ask that died. */
+/** The asking of a claimant of this key that died. */
 async function askOf(api: ReturnType<typeof keyedApi>, key: string) {
   const request = new Request("http://shop.test/charges", {
     method: "POST",

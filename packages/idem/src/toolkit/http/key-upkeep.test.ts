@@ -1,4 +1,4 @@
-// What a process does beside answering: it reaps, it drains, it may remember replays for a while.
+// The work of a process beside answering: it reaps, it drains, it may remember replays for a while.
 import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";

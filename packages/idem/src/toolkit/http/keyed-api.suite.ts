@@ -11,7 +11,7 @@ export interface KeyedApi {
   readonly idempotency: Idempotency;
   readonly events: KeyEvent[];
   readonly logged: string[];
-  /** How often the handler was entered. */
+  /** Times the handler was entered. */
   count(): number;
   ask(given?: AskOptions): Promise<Response>;
   advance(ms: number): Promise<void>;

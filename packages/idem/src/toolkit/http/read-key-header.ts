@@ -1,6 +1,6 @@
 // The Idempotency-Key header: a structured-field String by draft -07, and a bare value by nearly every client there is.
 // Both spell the same key: read strictly, the installed base would be refused; with its quotes kept, `"k"` and `k` would be two keys.
-// What cannot be one key for sure is refused, never guessed at.
+// A value that cannot be one key for sure is refused, never guessed at.
 
 export interface KeyHeaderRules {
   readonly minLength?: number;

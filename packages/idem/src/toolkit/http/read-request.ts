@@ -8,14 +8,14 @@ import { hintOf, normalisedPath, recordId } from "./record-id.ts";
 import { readBody } from "./request-body.ts";
 import type { RouteSettings } from "./route-settings.ts";
 
-/** For APIs without callers to tell apart: every client shares one scope, and whoever guesses a key gets its answer. */
+/** For APIs without callers to tell apart: every client shares one scope, and anybody who guesses a key gets its answer. */
 export const ANONYMOUS_SHARED: unique symbol = Symbol("idem: all callers share one scope");
 
 type Name = string | null | undefined;
 
 /**
- * Who asks, as a stable id; `native` is the framework's own request. A Response that it throws is the answer; for nobody (null, undefined or
- * an empty name) the request is refused with 403.
+ * The caller, as a stable id; `native` is the framework's own request. A Response that it throws is the answer; for nobody (null,
+ * undefined or an empty name) the request is refused with 403.
  */
 export type ScopeOf = (request: Request, native: unknown) => Name | Promise<Name>;
 
@@ -69,7 +69,7 @@ export async function readRequest(
     fingerprints,
     about,
     bytes: body.bytes,
-    // Made for whoever executes. For a replay nobody reads it, and with its stream and its signal it would be the dearest part of one.
+    // Made for an execution. A replay does not read it, and with its stream and its signal it would be the dearest part of one.
     get request() {
       again ??= body.again();
       return again;

@@ -22,7 +22,7 @@ export function recordId({ namespace, tenant, principal, method, path, key, scop
   return fieldDigest([format, namespace, tenant, principal, ...route, key]);
 }
 
-/** What may be logged and shown of a record. */
+/** The part of a record's id that may be logged and shown. */
 export const hintOf = (id: string): string => id.slice(0, 8);
 
 /**

@@ -1,4 +1,4 @@
-// What of a response is kept, and what of it another caller is told.
+// The parts of a response that are kept, and those another caller gets.
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { keyedApi, told } from "./keyed-api.suite.ts";

@@ -31,7 +31,7 @@ export async function readBody(request: Request, settings: RouteSettings): Promi
   }
   // Such as by a `principal` that looked into it.
   if (request.bodyUsed) throw errors.BODY_ALREADY_READ({ method: request.method });
-  // What is said to be too large is not read at all, unless its sender vouches for what it is.
+  // A body announced as too large is not read at all, unless its sender vouches for it by a digest.
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) {
     const sha256 = digestOf(request.headers.get("content-digest"));
     if (sha256 === null) return { kind: "too-large" };

@@ -1,4 +1,4 @@
-// What an answer says about asking again with the same key. Pure, but for reading the body's first bytes.
+// An answer's advice about asking again with the same key. Pure, but for reading the body's first bytes.
 
 export type Advice =
   | { readonly kind: "stop" }
@@ -40,7 +40,7 @@ interface ProblemFields {
   readonly retry_after_ms?: unknown;
 }
 
-/** From a copy: the response itself is still to be read by whoever asked. */
+/** From a copy: the response itself is still to be read by the caller. */
 async function problemOf(response: Response): Promise<ProblemFields | null> {
   if (response.body === null || !/[/+]json\b/.test(response.headers.get("content-type") ?? "")) return null;
   try {

@@ -1,4 +1,4 @@
-// What makes two requests the same one and what does not, with the records in the databases users have.
+// Whether two requests are the same one, with the records in the databases users have.
 import { expect, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { sqlKeys } from "../keys/sql-keys.ts";

@@ -17,7 +17,7 @@ import { verdictOf } from "./verdict.ts";
 export interface TicketWorld extends OutcomeWorld {
   readonly keys: KeyStore;
   readonly platform: Platform;
-  /** How long one call of the store may take. */
+  /** Bound of one call of the store. */
   readonly storeMs: number;
   emit(kind: KeyEvent["kind"], facts?: { attempt?: number; ageMs?: number; durationMs?: number }): void;
   /** Gives an answer that is not the handler's own the headers of its route. */
@@ -86,7 +86,7 @@ export function openTicket(world: TicketWorld, keyed: KeyedRequest, holder: KeyH
   async function settle(captured: Captured, ending: { isFailure: boolean; hasEffects: boolean }): Promise<Finished> {
     try {
       const { status } = captured;
-      // It failed because it was told to stop, and that is no outcome: whoever goes on has one.
+      // It failed because it was told to stop, and that is no outcome: the attempt that goes on has one.
       if (isAbandoned && (ending.isFailure || status >= 500)) {
         return { kind: "instead", response: world.dress(problemResponse("draining", facts)) };
       }
@@ -117,7 +117,7 @@ export function openTicket(world: TicketWorld, keyed: KeyedRequest, holder: KeyH
     }
   }
 
-  /** What this attempt made is not what counts: the one who has the key decides. */
+  /** This attempt's answer does not count: the one who has the key decides. */
   async function winnersResponse(): Promise<Response> {
     const called = await callWithin(platform, world.storeMs, () => keys.read(keyed.id));
     if (called.kind !== "answer") return problemResponse("store-unavailable", facts);

@@ -1,4 +1,4 @@
-// What becomes of an outcome: kept, or forgotten so that a retry executes. The whole table, and nothing else.
+// An outcome is kept, or forgotten so that a retry executes. The whole table, and nothing else.
 //
 //   2xx, 3xx                                  store, always
 //   400, 402, 404, 410, 422, other 4xx        store: the same request would get the same answer

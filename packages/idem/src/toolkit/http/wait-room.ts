@@ -8,7 +8,7 @@ export class WaitRoom {
   private readonly waiting = new Map<string, number>();
   private count = 0;
 
-  /** False when there is no place; whoever gets one leaves it. */
+  /** False when there is no place; a place that was given has to be left again. */
   enter(id: string): boolean {
     const here = this.waiting.get(id) ?? 0;
     if (here >= perKeyMax || this.count >= perProcessMax) return false;

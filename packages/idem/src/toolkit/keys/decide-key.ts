@@ -1,4 +1,4 @@
-// What a claim does about the record of a key it found: the claim's own table (claim/decide-claim.ts), in the words of keys.
+// Decides about a key's record that a claim found: the claim's own table (claim/decide-claim.ts), in the words of keys.
 import { timingSafeEqual } from "node:crypto";
 import { decideClaim, type FoundClaim } from "../claim/decide-claim.ts";
 import type { KeyRow } from "./key-row.ts";

@@ -94,7 +94,7 @@ export function changeTo(row: KeyRow, { now, row: seen }: SeenKey): ClaimChange 
   };
 }
 
-/** What nobody can read is an error and no licence to execute. */
+/** An unreadable note is an error and no licence to execute. */
 function noteOf({ key, outcome }: Claim): Note {
   const note = JSON.parse(outcome ?? "null") as Note | null;
   if (note?.version !== 1) {

@@ -23,7 +23,7 @@ async function readPage({ reads }: Store, env: string, scope: string, after: str
     ...(after === null ? {} : { after: { scope, key: after } }),
   });
   const rows = claims
-    // What is in flight is what both lists are about.
+    // Both lists are about keys in flight.
     .filter(({ state }) => state === "in-flight")
     .map((claim) => keyRowOf({ claim, now: 0, windowNow: 0, leaseNow: 0 })!);
   return { rows, next: claims.length < pageRows ? null : claims.at(-1)!.key };

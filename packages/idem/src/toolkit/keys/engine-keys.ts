@@ -1,4 +1,4 @@
-// Keys in the engine's own store: for whoever has `new Idem({ id })` and no database beside it. Each record is a claim in the scope "http",
+// Keys in the engine's own store: for users of `new Idem({ id })` without a database beside it. Each record is a claim in the scope "http",
 // under the record's id, so that `idem keys` and the API show it and a person can release it.
 //
 // Every call reads the claim with the store's time, decides as the other stores do (decide-key.ts), and amends the claim it decided upon.

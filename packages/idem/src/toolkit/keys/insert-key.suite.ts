@@ -140,7 +140,7 @@ export function testInsertKey(open: () => Promise<TestDatabase>, dialect: Dialec
         takeover = keys.claim(asking("a", { onCrash: "resume" }));
         await expect.poll(async () => (await db.rows("select 1 from pg_locks where not granted")).length).toBe(1);
       });
-      // The point extended the lease: whoever waited learns that the claimant lives.
+      // The point extended the lease: the waiting claim learns that the claimant lives.
       expect(await takeover).toMatchObject({ kind: "in-flight" });
       expect((await keys.read(holder.id))!.point).toMatchObject({ name: "ride 2" });
 

@@ -1,5 +1,5 @@
-// Between looking at a record and taking it lies a moment in which anybody may write. Whoever decided upon what is no longer so, decides
-// again: each case stops a claim right there and lets somebody else go first.
+// Between looking at a record and taking it lies a moment in which anybody may write. A claim that decided upon what is no longer so
+// decides again: each case stops one right there and lets somebody else go first.
 import { expect, test } from "vitest";
 import type { TestDatabase } from "../sql/databases.suite.ts";
 import { type Dialect, type Operation, type Statement, sqlOf } from "../sql/operation.ts";

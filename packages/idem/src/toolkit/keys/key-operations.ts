@@ -144,8 +144,8 @@ export function* completeKey(sql: Sql, holder: KeyHolder, outcome: KeyOutcome, w
 }
 
 /**
- * A recovery point. In a transaction of the user's it makes their writes and the point one commit, and holds the row until then: whoever
- * would take over waits, and finds the point. `lost`: undo, for somebody else has the key.
+ * A recovery point. In a transaction of the user's it makes their writes and the point one commit, and holds the row until then: a
+ * takeover waits, and finds the point. `lost`: undo, for somebody else has the key.
  */
 export const reachPoint = (sql: Sql, holder: KeyHolder, point: Point, leaseMs: number): Operation<Held> =>
   writeHeld(
@@ -226,7 +226,7 @@ export function* takeUnfinished(
   });
 }
 
-/** A person's decision. Work with a point goes on there, given back to whoever comes next: to start it over would repeat what was done. */
+/** A person's decision. Work with a point goes on there, given back to the next asker: to start it over would repeat what was done. */
 export function* resolveKey(sql: Sql, id: string, resolution: Resolution): Operation<Resolved> {
   const parked = sqlPart`id = ${id} and state = 'parked'`;
   let count = 0;

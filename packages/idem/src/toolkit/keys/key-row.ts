@@ -6,7 +6,7 @@ export interface KeyRow extends Omit<KeyRecord, "isLeased"> {
   readonly fingerprint: Fingerprint;
   readonly owner: string;
   readonly onCrash: OnCrash;
-  /** Given back on purpose when it is not positive: nobody died, so whoever comes next goes on, whatever `onCrash` says. */
+  /** Given back on purpose when it is not positive: nobody died, so the next asker goes on, whatever `onCrash` says. */
   readonly leaseUntil: number;
   readonly dueAt: number;
 }

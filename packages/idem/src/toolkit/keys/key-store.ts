@@ -11,7 +11,7 @@
 
 import type { Held } from "../claim/decide-claim.ts";
 
-/** What becomes of a key whose claimant died: the author's choice, for a silent rerun is the double charge. */
+/** The fate of a key whose claimant died: the author's choice, for a silent rerun is the double charge. */
 export type OnCrash = "resume" | "rerun" | "park";
 
 export interface Fingerprint {
@@ -39,7 +39,7 @@ export interface Point {
   readonly data: string;
 }
 
-/** What a completer needs to go on with a record nobody asks for any more. */
+/** Lets a completer go on with a record nobody asks for any more. */
 export interface KeyWork {
   /** The name of the list of phases. */
   readonly name: string;
@@ -99,7 +99,7 @@ export type KeyAnswer =
   | { readonly kind: "mismatch"; readonly ageMs: number }
   | { readonly kind: "parked"; readonly reason: string; readonly ageMs: number };
 
-/** Who writes: the claimant, as the claim answered. */
+/** The claimant, as the claim answered. */
 export interface KeyHolder {
   readonly id: string;
   readonly owner: string;
@@ -124,7 +124,7 @@ export interface KeyRecord {
 }
 
 export type Resolution =
-  /** It happened after all: this is what whoever asks again is told. */
+  /** It happened after all: the answer to everybody who asks again. */
   | { readonly kind: "response"; readonly response: StoredResponse; readonly windowMs: number }
   /** It did not happen, or may happen again: the next asker executes; work with a name or a point goes on there. */
   | { readonly kind: "retry" }
@@ -144,8 +144,8 @@ export interface KeyStore {
   /** Nothing happened: the key is free. Repeat: `held` again, unless somebody else has it by now. */
   release(holder: KeyHolder): Promise<Held>;
   /**
-   * Goes on later, at the last point: the lease ends now, whoever asks next goes on whatever its `onCrash` says, for nobody died, and a
-   * completer looks again after `delayMs`. What was finished after all may still be completed, until somebody goes on.
+   * Goes on later, at the last point: the lease ends now, the next asker goes on whatever its `onCrash` says, for nobody died, and a
+   * completer looks again after `delayMs`. Work that was finished after all may still be completed, until somebody goes on.
    */
   leave(holder: KeyHolder, delayMs: number): Promise<Held>;
   /** A person has to decide. */

@@ -24,7 +24,7 @@ describe("in memory", () => {
   });
 });
 
-// Whoever waits for the machine and not for the store is not what is tested here.
+// Slow machines are not tested here.
 const options = { deadline: "30s" } as const;
 
 eachDatabase((open, dialect) => {

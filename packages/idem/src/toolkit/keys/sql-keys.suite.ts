@@ -1,4 +1,4 @@
-// What a store in a user's database costs and survives, beside the promises every store keeps.
+// The costs of a store in a user's database and what it survives, beside the promises every store keeps.
 import { expect, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import type { TestDatabase } from "../sql/databases.suite.ts";

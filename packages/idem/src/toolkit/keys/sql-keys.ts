@@ -27,7 +27,7 @@ import {
 import type { KeyAnswer, KeyAsk, KeyStore } from "./key-store.ts";
 
 export interface SqlKeysOptions {
-  /** How long any one call may take, with everything it tries. Default "2s". */
+  /** The longest any one call may take, with everything it tries. Default "2s". */
   readonly deadline?: string | number;
   readonly platform?: Platform;
 }
@@ -53,7 +53,7 @@ export function sqlKeys(
   /** Claims that were not waited for any longer, by owner, until they are over and given back. */
   const abandoned = new Map<string, Promise<void>>();
 
-  /** What is refused may be for want of the table. To ask about it before the first use would be a round trip for nothing. */
+  /** A refusal may be for want of the table. To ask about it before the first use would be a round trip for nothing. */
   const perform = async <T>(operation: Operation<T>): Promise<T> => {
     try {
       return await adapter.perform(operation);

@@ -22,7 +22,7 @@ export interface OutboxOptions {
 }
 
 export interface OrderedOutboxOptions extends OutboxOptions {
-  /** What becomes of the messages behind one that died, of the same order key: they wait for a person, or go on without it. */
+  /** The messages behind one that died, of the same order key, wait for a person, or go on without it. */
   readonly onDead: "block" | "skip";
 }
 
@@ -39,20 +39,20 @@ export interface OrderedPutOptions extends PutOptions {
 }
 
 export interface DispatchOptions {
-  /** How many messages this process hands on at once. Default 16. */
+  /** Messages this process hands on at once. Default 16. */
   readonly concurrency?: number;
   /** Default "30s"; a heartbeat goes out every third of it. */
   readonly lease?: string | number;
   /** A message that fails this often is dead. Default 10. */
   readonly attempts?: number;
-  /** How often it looks for what other processes sent. Default "1s". */
+  /** Time between two looks for messages of other processes. Default "1s". */
   readonly poll?: string | number;
 }
 
 export interface RelayOptions extends DispatchOptions {
   /** Only these; all by default. */
   readonly topics?: readonly string[];
-  /** How long Idem remembers a message's id. Default "7d". */
+  /** Idem remembers a message's id for this long. Default "7d". */
   readonly window?: string | number;
 }
 

@@ -50,7 +50,7 @@ export class Dispatcher {
   private isAskedAgain = false;
   private isStopped = false;
   private readonly timers = new Set<Timer>();
-  /** How long until each of the next looks; one of them is armed at a time, however many messages are put in. */
+  /** Delays of the next looks; one of them is armed at a time, however many messages are put in. */
   private soonMs: readonly number[] = [];
   private isArmed = false;
 

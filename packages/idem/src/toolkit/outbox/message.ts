@@ -1,4 +1,4 @@
-// What is put into an outbox and what comes out of it.
+// Messages, as they are put into an outbox and as they come out of it.
 import { createHash } from "node:crypto";
 import { eventsToSend } from "../../engine/checked-events.ts";
 import { errors } from "../../model/errors.ts";

@@ -3,7 +3,7 @@
 //
 // Order is decided here. Numbers are given when rows are inserted, and transactions commit in another order: a dispatcher would hand on
 // the second of two messages before it can see the first. So senders of one order key take turns until their transactions end, and
-// whoever sees a message sees all that came before it. SQLite has one writer, which is the same.
+// a reader who sees a message sees all that came before it. SQLite has one writer, which is the same.
 import { createHash } from "node:crypto";
 import { errors } from "../../model/errors.ts";
 import { type Dialect, type Operation, sqlOf } from "../sql/operation.ts";

@@ -11,7 +11,7 @@ export interface EventDestination {
   send(event: never, options: { readonly window: number }): Promise<unknown>;
 }
 
-/** What a destination forgets in the last tenth of its memory, it may forget while a request is under way. */
+/** In the last tenth of its memory a destination may forget while a request is under way. */
 const margin = 0.1;
 
 export const relayTask =

@@ -24,7 +24,7 @@ export interface SentLogSettings {
   readonly onParked?: (entry: SentEntry) => void;
 }
 
-/** What is known of a sending whose end nobody saw. */
+/** A sending whose end nobody saw. */
 export interface InDoubt {
   readonly tag: string;
   readonly template: string;
@@ -46,7 +46,7 @@ export type OnUnknown =
   | {
       readonly onUnknown: "reconcile";
       readonly reconcile: (doubt: InDoubt) => Promise<Reconciled> | Reconciled;
-      /** How long the provider's search may lag, at most. */
+      /** The provider's search may lag by this much at most. */
       readonly reconcileAfter: string | number;
     };
 
@@ -55,9 +55,9 @@ export type SentLogOptions = SentLogSettings & OnUnknown;
 export interface OnceInput {
   readonly template: string;
   readonly recipient: string;
-  /** What it is about, where one recipient may get the template more than once: an order's id. */
+  /** The subject, where one recipient may get the template more than once: an order's id. */
   readonly about?: string;
-  /** How long the same is not sent again, from when it was sent. */
+  /** The same is not sent again for this long after it was sent. */
   readonly window: string | number;
 }
 

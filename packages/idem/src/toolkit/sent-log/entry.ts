@@ -10,12 +10,12 @@ export interface SentEntry {
   readonly attempts: number;
   /** The first try of this window. */
   readonly sendingAt: number;
-  /** How long it has not been known whether it was sent; null when it is. */
+  /** Since it became unknown whether it was sent; null when that is known. */
   readonly unknownForMs: number | null;
   readonly reason: string | null;
 }
 
-/** What stands in the claim's note. */
+/** The claim's note. */
 export interface SentNote {
   readonly template: string;
   readonly recipient: string;

@@ -1,4 +1,4 @@
-// What a provider answered, as far as it says whether something was sent.
+// A provider's answer, as far as it says whether something was sent.
 import { toJson } from "../../model/json.ts";
 import { readBounded } from "../../platform/bounded-body.ts";
 
@@ -14,7 +14,7 @@ export class Refused extends Error {
   override readonly name: string = "Refused";
 }
 
-/** What is kept of a `Response` that `send` returned. */
+/** Kept of a `Response` that `send` returned. */
 export interface SentResponse {
   readonly status: number;
   readonly body: string;

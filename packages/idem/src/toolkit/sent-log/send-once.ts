@@ -68,7 +68,7 @@ const searchAgainMs = 10_000;
 const died = { unknown_at: plain("coalesce(unknown_at, lease_until)") };
 /** A look for what became of it is no attempt. */
 const looked = { attempts: plain("attempts - 1") };
-/** What a receipt may end that comes late: any doubt, as long as nobody sends again. */
+/** A late receipt may end any doubt, as long as nobody sends again. */
 const inDoubt = plain("(state in ('released', 'parked') or unknown_at is not null)");
 
 export class SendOnce {
@@ -131,7 +131,7 @@ export class SendOnce {
       try {
         const { template, recipient, about, sendingAt } = entryOf(row);
         const found = await reconcile({ tag: tagOf(row), template, recipient, about, since: sendingAt });
-        // What was sent a moment ago may not be shown yet.
+        // A message sent a moment ago may not be shown yet.
         return found === "absent" && (row.unknownForMs ?? 0) < reconcileAfterMs ? "unknown" : found;
       } catch (error) {
         await this.doubt(row, row.reason, looked);

@@ -1,4 +1,4 @@
-// What every adapter promises, whichever driver is under it. A body is written as an operation, so that one text serves drivers that are awaited
+// The promises of every adapter, whichever driver is under it. A body is written as an operation, so that one text serves drivers that are awaited
 // and drivers that answer at once; its statements go through the driver's own call, as a user's would.
 import { beforeEach, expect, test } from "vitest";
 import { driveAsync } from "../../store/rules/rule.ts";

@@ -1,4 +1,4 @@
-// How the toolkit reaches a database of the user's, through the driver they have: one opener of transactions and one way to run a text.
+// The toolkit's access to a database of the user's, through the driver they have: one opener of transactions and one way to run a text.
 import type { UserTransaction } from "../../store/outbox.ts";
 import type { Dialect, Operation } from "./operation.ts";
 
@@ -9,7 +9,7 @@ export interface SqlTx extends UserTransaction {
 }
 
 export interface TransactionOptions {
-  /** How long a statement may wait for somebody else's lock; what waits longer is told `lock-timeout` by `sqlFaultOf`. */
+  /** A statement waits this long for somebody else's lock; after that `sqlFaultOf` says `lock-timeout`. */
   readonly lockTimeoutMs?: number;
 }
 

@@ -5,7 +5,7 @@ import { errors } from "../../model/errors.ts";
 import type { SyncAdapter, TransactionOptions } from "./adapter.ts";
 import { type Answered, drive, driveReads, type SqlValue, type Statement, withQuestionMarks } from "./operation.ts";
 
-/** Who has not installed its types needs none of them:
+/** Its types need not be installed:
  * @ts-ignore */
 type Database = import("better-sqlite3").Database;
 

@@ -35,7 +35,7 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
       server.write(chunk);
     });
     server.on("data", (chunk) => {
-      // What the server calls it once it is done.
+      // The server's name for it, once it is done.
       if (planned === "after" && chunk.includes("COMMIT\0")) {
         planned = null;
         return end();

@@ -1,4 +1,4 @@
-// What every driver with an adapter is asked, on a file of SQLite and on a real PostgreSQL.
+// The tests of every driver with an adapter, on a file of SQLite and on a real PostgreSQL.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -8,14 +8,14 @@ import { openedByDriver } from "./opened-by-driver.ts";
 import type { Answered, Row } from "./operation.ts";
 import { sqlTx } from "./sql-tx.ts";
 
-/** What is needed of the `sql` of drizzle-orm. */
+/** The part of drizzle-orm's `sql` that is used. */
 export interface DrizzleSql {
   (texts: TemplateStringsArray, ...params: unknown[]): unknown;
   raw(text: string): unknown;
   join(chunks: unknown[]): unknown;
 }
 
-/** What is needed of a transaction on PostgreSQL. */
+/** The part of a transaction on PostgreSQL that is used. */
 export interface DrizzleQueries {
   execute(query: never): PromiseLike<unknown>;
 }

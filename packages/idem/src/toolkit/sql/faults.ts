@@ -1,4 +1,4 @@
-// What a driver's error says about a transaction of the toolkit's, whichever driver threw it.
+// The meaning of a driver's error for a transaction of the toolkit's, whichever driver threw it.
 import { faultOf, wordsOf } from "../../store/postgres/faults.ts";
 
 export type SqlFault =
@@ -58,7 +58,7 @@ const saysNo = /^[0-9A-Z]{5}$|^SQLITE_|^(UNDEFINED_VALUE|NOT_TAGGED_CALL|MAX_PAR
 export const isRefusal = (error: unknown): boolean =>
   sqlFaultOf(error) !== "unknown" && causesOf(error).some(({ code }) => saysNo.test(String(code)));
 
-/** What the driver threw, without what an ORM put around it: Drizzle's message repeats every parameter, keys and bodies too. */
+/** The driver's own error, without what an ORM put around it: Drizzle's message repeats every parameter, keys and bodies too. */
 export const driverErrorOf = (error: unknown): unknown => causesOf(error).at(-1) ?? error;
 
 export const wordsOfFault = (error: unknown): string => wordsOf(driverErrorOf(error));

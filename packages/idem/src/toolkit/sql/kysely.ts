@@ -5,7 +5,7 @@ import type { Dialect, Row } from "./operation.ts";
 import { sqlTx } from "./sql-tx.ts";
 import { asWriter } from "./sqlite-writer.ts";
 
-/** What Kysely calls a compiled query, which is plain data. */
+/** Kysely's compiled query, which is plain data. */
 export interface KyselyText {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -13,7 +13,7 @@ export interface KyselyText {
   readonly queryId: { readonly queryId: string };
 }
 
-/** What is needed of a `Transaction`. */
+/** The part of a `Transaction` that is used. */
 export interface KyselyQueries {
   withoutPlugins(): {
     executeQuery(query: KyselyText): Promise<{ readonly rows: unknown[]; readonly numAffectedRows?: bigint }>;
@@ -24,7 +24,7 @@ interface Opener<Tx> {
   execute<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** What is needed of a `Kysely`. */
+/** The part of a `Kysely` that is used. */
 export interface KyselyDatabase<Tx> extends KyselyQueries {
   transaction(): Opener<Tx> & { setIsolationLevel(level: "read committed"): Opener<Tx> };
 }

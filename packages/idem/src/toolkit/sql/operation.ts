@@ -1,4 +1,4 @@
-// What the toolkit asks of a user's database: operations, written as generators of statements.
+// Operations of the toolkit on a user's database, written as generators of statements.
 //
 // One text serves two worlds. On `better-sqlite3` an operation is driven in one go, so nothing of the app can come between two of its
 // statements although both use one connection; on PostgreSQL every statement is awaited.
@@ -18,7 +18,7 @@ export interface Statement {
   readonly isRead?: true;
 }
 
-/** What SQLite's drivers count by. Each parameter stands once and in order, so only the sign differs. */
+/** SQLite's drivers count by question marks. Each parameter stands once and in order, so only the sign differs. */
 export const withQuestionMarks = (text: string): string => text.replace(/\$\d+/g, "?");
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -32,7 +32,10 @@ export interface Answered {
 /** `const { rows } = yield { text, params }` */
 export type Operation<T> = Generator<Statement, T, Answered>;
 
-/** What differs between the dialects in the toolkit's texts. Types that only the server knows (void, pg_lsn) are cast to text: Prisma reads no others. */
+/**
+ * The differences between the dialects in the toolkit's texts. Types that only the server knows (void, pg_lsn) are cast to text: Prisma
+ * reads no others.
+ */
 export interface Sql {
   readonly dialect: Dialect;
   /** The database's clock, in milliseconds: one value for the whole of a statement. It alone decides leases, windows and ticks. */

@@ -11,7 +11,7 @@ import { isRefusal, wordsOfFault } from "./faults.ts";
 import { setLockTimeout } from "./opened-by-driver.ts";
 import { sqlTx } from "./sql-tx.ts";
 
-/** Who has not installed `pg` needs no types of it either:
+/** The types of `pg` need not be installed:
  * @ts-ignore */
 type Pool = import("pg").Pool;
 /** @ts-ignore */

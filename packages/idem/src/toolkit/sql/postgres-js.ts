@@ -5,18 +5,18 @@ import { openedByDriver } from "./opened-by-driver.ts";
 import type { Row } from "./operation.ts";
 import { sqlTx } from "./sql-tx.ts";
 
-/** What is needed of the `sql` of a transaction. */
+/** The part of a transaction's `sql` that is used. */
 export interface PostgresJsQueries {
   unsafe(text: string, params?: never[]): PromiseLike<readonly Row[] & { readonly count: number | null }>;
 }
 
-/** What is needed of `postgres(…)`. */
+/** The part of `postgres(…)` that is used. */
 export interface PostgresJs extends PostgresJsQueries {
   readonly options: { readonly transform: Readonly<Record<"column" | "value" | "row", { readonly from?: unknown }>> };
   begin(...args: never[]): unknown;
 }
 
-/** What its `begin` hands out. */
+/** Handed out by its `begin`. */
 export type PostgresJsTx<Sql extends PostgresJs> =
   Parameters<Sql["begin"]> extends [string, (tx: infer Tx) => unknown] ? Tx & PostgresJsQueries : PostgresJsQueries;
 

@@ -7,22 +7,22 @@ import type { Answered, Dialect, Row } from "./operation.ts";
 import { sqlTx } from "./sql-tx.ts";
 import { asWriter } from "./sqlite-writer.ts";
 
-/** What is needed of a transaction. */
+/** The part of a transaction that is used. */
 export interface PrismaQueries {
   $queryRawUnsafe<T = unknown>(text: string, ...values: unknown[]): PromiseLike<T>;
   $executeRawUnsafe(text: string, ...values: unknown[]): PromiseLike<number>;
 }
 
-/** What is needed of a `PrismaClient`. */
+/** The part of a `PrismaClient` that is used. */
 export interface PrismaDatabase<Tx> extends PrismaQueries {
   $transaction<T>(body: (tx: Tx) => Promise<T>, options?: object): Promise<T>;
 }
 
 export interface PrismaAdapterOptions {
   readonly dialect: Dialect;
-  /** How long a transaction may last before Prisma undoes it, in milliseconds; of Prisma it is 5,000. */
+  /** Prisma undoes a transaction that lasts longer, in milliseconds; Prisma's own default is 5,000. */
   readonly timeout?: number;
-  /** How long it may wait for a connection, in milliseconds; of Prisma it is 2,000. */
+  /** Longest wait for a connection, in milliseconds; Prisma's own default is 2,000. */
   readonly maxWait?: number;
 }
 

@@ -34,7 +34,7 @@ export function* recogniseTable(dialect: Dialect, name: TableName): Operation<vo
   };
 }
 
-/** What our file makes, where only this session sees it, and undone. */
+/** The table our file makes, made where only this session sees it, and undone. */
 function* modelOf(dialect: Dialect, name: TableName): Operation<SchemaThings> {
   const isPostgres = dialect === "postgres";
   if (isPostgres) yield { text: "savepoint idem_model", params: [] };

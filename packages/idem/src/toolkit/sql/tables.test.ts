@@ -71,7 +71,7 @@ eachDatabase((open, dialect) => {
       code: "TABLES_OUTDATED",
       message: expect.stringContaining("idempotency_keys has version 0, 1 is needed"),
     });
-    // What is there already is not touched, so making what is missing does not help either.
+    // Tables that are there already are not touched, so making the missing ones does not help either.
     await expect(ensureTables(adapter)).rejects.toMatchObject({ code: "TABLES_OUTDATED" });
   });
 

@@ -1,4 +1,4 @@
-// What schedulers of hosts without a process that stays call: each a few lines around `idem.sweep` (docs/serverless.md).
+// Called by schedulers of hosts without a process that stays: each a few lines around `idem.sweep` (docs/serverless.md).
 import type { Swept } from "../../engine/sweep.ts";
 import { errors } from "../../model/errors.ts";
 import { environmentVariable } from "../../platform/node-platform.ts";
@@ -11,11 +11,13 @@ interface Sweeping {
 }
 
 export interface CronOptions extends SweepOptions {
-  /** What the scheduler sends as `Authorization: Bearer …`; CRON_SECRET by default. */
+  /** Sent by the scheduler as `Authorization: Bearer …`; CRON_SECRET by default. */
   readonly secret?: string;
 }
 
-/** A route that Vercel's cron calls, or any scheduler that sends a bearer token. Whoever does not show it is refused before anything is done. */
+/**
+ * A route that Vercel's cron calls, or any scheduler that sends a bearer token. A request without it is refused before anything is done.
+ */
 export function vercelCron(
   idem: Sweeping,
   { secret, ...options }: CronOptions = {},
@@ -38,7 +40,7 @@ export const netlifySchedule =
   async () =>
     json(await idem.sweep(options));
 
-/** What an invocation leaves for the answer, after its budget. */
+/** Left of an invocation for the answer, after its budget. */
 const answerMs = 1_000;
 
 /** A handler of AWS Lambda for EventBridge Scheduler. Unless a budget is given, the time that is left of the invocation is. */

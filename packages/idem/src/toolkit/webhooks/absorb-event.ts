@@ -18,7 +18,7 @@ export interface Absorbing {
   readonly windowMs: number;
 }
 
-/** What a logical row's payload column holds. */
+/** A logical row's payload column. */
 export interface LogicalRow extends Merged {
   readonly key: string;
   readonly count: number;

@@ -15,7 +15,7 @@ export interface CoalesceInEngine extends Sender {
   readonly coalesce: Coalescing;
 }
 
-/** What a raw event carries to the batch. */
+/** A raw event on its way to the batch. */
 interface Raw {
   readonly coalesce: string;
   readonly key: string;

@@ -19,17 +19,17 @@ export interface Merged {
 }
 
 export interface CoalesceOptions<Payload = unknown> {
-  /** What makes two events one, such as [entityName, entityId, transactionId ?? "-"]. */
+  /** Makes two events one, such as [entityName, entityId, transactionId ?? "-"]. */
   readonly key: (event: WebhookEvent<Payload>) => readonly (string | number | null | undefined)[];
-  /** How long to wait for the twin, and so the price: this much latency. Without a transaction in the key it also bounds "the same". */
+  /** Time to wait for the twin, and so the price: this much latency. Without a transaction in the key it also bounds "the same". */
   readonly windowMs: number;
   /** By default the stronger type and the union of what changed. */
   readonly merge?: (first: Merged, next: Merged) => Pick<Merged, "type" | "changed">;
   /** With a transaction in the key: how many names to expect; the last of them ends the wait. */
   readonly expects?: number;
   /**
-   * How long after a window its key still absorbs what adds nothing; `windowMs` by default. Longer is right only where the key names one
-   * change and not just one thing: an UPDATED of next week must not be taken for a late twin.
+   * For this long after a window its key still absorbs events that add nothing; `windowMs` by default. Longer is right only where the key
+   * names one change and not just one thing: an UPDATED of next week must not be taken for a late twin.
    */
   readonly lateMs?: number | ((event: WebhookEvent<Payload>) => number);
 }
@@ -86,7 +86,7 @@ export function readCoalesce<Payload>(given: CoalesceOptions<Payload>): Coalesci
 const sameMerged = (a: Merged, b: Merged): boolean =>
   canonicalJson([a.type, a.changed, a.wasNew]) === canonicalJson([b.type, b.changed, b.wasNew]);
 
-/** What one raw event alone amounts to. */
+/** The sum of one raw event alone. */
 export const mergedOf = ({ type, changed }: Pick<WebhookEvent, "type" | "changed">): Merged => ({
   type,
   changed: [...changed].sort(),

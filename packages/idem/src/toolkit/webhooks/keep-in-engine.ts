@@ -23,7 +23,7 @@ export type Transform<Payload> = (
 export interface KeepInEngine extends Sender {
   /** Ids are unique within it. */
   readonly source: string;
-  /** What names of events begin with; the source by default. */
+  /** Prefix of the events' names; the source by default. */
   readonly names?: string;
   readonly transform: Transform<unknown> | undefined;
   readonly businessKey: ((event: WebhookEvent<unknown>) => readonly (string | number | null | undefined)[]) | undefined;

@@ -2,7 +2,7 @@
 import { errors } from "../../model/errors.ts";
 import type { WebhookReceiver } from "./receive.ts";
 
-/** What is needed of Node's request, and of frameworks that pass it on. */
+/** The part of Node's request that is used, also of frameworks that pass it on. */
 export interface NodeDelivery extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -10,7 +10,7 @@ export interface NodeDelivery extends AsyncIterable<unknown> {
   readonly originalUrl?: string;
   readonly rawHeaders: readonly string[];
   readonly socket?: object | null;
-  /** What a body parser has left. */
+  /** Left by a body parser. */
   readonly body?: unknown;
   /** The bytes, where somebody kept them. */
   readonly rawBody?: unknown;

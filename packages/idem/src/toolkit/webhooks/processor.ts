@@ -30,7 +30,7 @@ import {
   waitingEvents,
 } from "./webhook-rows.ts";
 
-/** What a processor is given: a raw event, or a logical one with what it carries. */
+/** Given to a processor: a raw event, or a logical one with those it carries. */
 export interface ProcessedEvent<Payload> extends WebhookEvent<Payload> {
   /** The same on every attempt: hand it to what you write to. */
   readonly key: string;
@@ -54,9 +54,9 @@ interface CommonOptions<Tx> {
   readonly attempts?: number;
   /** "60s" by default; a heartbeat goes out every third of it. */
   readonly lease?: string | number;
-  /** How often is looked for what is due: "1s" by default. */
+  /** Time between two looks for due events: "1s" by default. */
   readonly every?: string | number;
-  /** How many at once: 4 by default. */
+  /** Events at once: 4 by default. */
   readonly concurrency?: number;
   readonly onDead?: (event: { readonly source: string; readonly id: string; readonly reason: string }) => void;
   readonly report?: (what: string, error: unknown) => void;
@@ -85,7 +85,7 @@ export interface WebhookProcessor {
   stop(): Promise<void>;
   /** Processes what is due now, until nothing is; resolves with how many attempts that took. */
   tick(): Promise<number>;
-  /** What is dead or in quarantine, oldest first. */
+  /** Dead or in quarantine, oldest first. */
   waiting(options?: { readonly limit?: number }): Promise<readonly WaitingEvent[]>;
   /** A dead event is tried again from the start; false when it is not dead. */
   replay(id: string): Promise<boolean>;

@@ -1,4 +1,4 @@
-// What is known about who sends webhooks: how a delivery is signed, what names it, how long it may take and how long it may come again.
+// A sender of webhooks: the signature and the id of its deliveries, its patience, and for how long one may come again.
 //
 // A provider is made with its secrets, `stripe({ secrets: [current, previous] })`, and checks bytes as they came. Time is an argument.
 // Inside, a refusal says why; outside, every refusal is the same 401.
@@ -19,9 +19,9 @@ export type Verification =
       readonly why: "missing" | "malformed" | "stale" | "mismatch";
     };
 
-/** What a verified delivery says about itself; null where it does not. */
+/** Read from a verified delivery; null where it does not say. */
 export interface Particulars {
-  /** What the provider gives again when it delivers again. Without one the SHA-256 of the body is the id. */
+  /** The same when the provider delivers again. Without one the SHA-256 of the body is the id. */
   readonly id: string | null;
   readonly type: string | null;
   /** Milliseconds since 1970, by the provider's word. */
@@ -30,7 +30,7 @@ export interface Particulars {
   readonly subject: string | null;
 }
 
-/** What a test needs to send what the provider would have sent. */
+/** For a test that sends what the provider would have sent. */
 export interface Signing {
   readonly secret: string;
   readonly bytes: Uint8Array;
@@ -53,9 +53,9 @@ export interface WebhookProvider {
   handshake?(delivery: Delivery, payload: unknown): { readonly body: string; readonly type: string } | null;
   /** Headers of a delivery; for tests of users. Where the address is signed too, it may be another one afterwards. */
   sign(signing: Signing): { readonly headers: Readonly<Record<string, string>>; readonly url: string };
-  /** How long the provider waits for an answer. */
+  /** The provider's patience for an answer. */
   readonly ackMs: number;
-  /** How long ids are remembered: longer than the provider delivers again, by itself or by a person's click. */
+  /** Ids are remembered for this long: longer than the provider delivers again, by itself or by a person's click. */
   readonly windowMs: number;
 }
 
@@ -68,6 +68,6 @@ export interface ProviderOptions {
 }
 
 export interface TimedProviderOptions extends ProviderOptions {
-  /** How old, and how far ahead, the signed time may be: "5m" or milliseconds. */
+  /** Greatest age of the signed time, and how far ahead it may be: "5m" or milliseconds. */
   readonly tolerance?: string | number;
 }

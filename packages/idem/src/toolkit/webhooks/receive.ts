@@ -54,7 +54,7 @@ export function receiver(options: ReceiveOptions, storage: WebhookStorage): Webh
     try {
       onNote?.(told);
     } catch {
-      // Whoever counts must not decide whether a delivery is taken.
+      // A counter must not decide whether a delivery is taken.
     }
   };
 

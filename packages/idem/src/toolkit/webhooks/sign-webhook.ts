@@ -1,4 +1,4 @@
-// What a provider would have sent, for tests of users: no sandbox delivers twice, late, or with yesterday's secret.
+// Deliveries as a provider would send them, for tests of users: no sandbox delivers twice, late, or with yesterday's secret.
 import { refuseUnknown } from "../../model/known-options.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { WebhookProvider } from "./provider.ts";

@@ -30,7 +30,7 @@ const name = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "1 to 64 letters, digits, dots, dashes or underscores");
 const header = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "the name of a header");
 
-/** What a person says about a source; secrets apart. */
+/** A person's settings of a source; secrets apart. */
 export const sourceFields = {
   provider: z.enum(sourceProviders).describe("Who sends, and so how a delivery is signed"),
   events: z
@@ -72,7 +72,7 @@ const keptSecrets = z
 const sourceValue = z.strictObject({ config: sourceConfig, secrets: keptSecrets, createdAt: z.number() });
 export type SourceValue = z.infer<typeof sourceValue>;
 
-/** What may be shown of a source to anybody. */
+/** May be shown of a source to anybody. */
 export interface ShownSource extends SourceConfig {
   readonly name: string;
   readonly createdAt: number;

@@ -15,7 +15,7 @@ export interface WebhookEvent<Payload = unknown> {
   readonly payload: Payload;
 }
 
-/** What an author knows better than the provider's recipe. Whatever is left out stays as the provider has it. */
+/** Particulars an author knows better than the provider's recipe. Whatever is left out stays as the provider has it. */
 export interface Normalised extends Partial<Particulars> {
   readonly changed?: readonly string[];
 }

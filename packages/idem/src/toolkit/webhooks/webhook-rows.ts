@@ -63,7 +63,7 @@ export function* insertEvent(sql: Sql, event: NewEvent): Operation<Inserted> {
   throw new Error("the row of this event comes and goes");
 }
 
-/** What every row begins with, raw or logical. */
+/** The first columns of every row, raw or logical. */
 export const seenFirst = (sql: Sql, windowMs: number): Columns => ({
   first_seen_at: plain(sql.now),
   last_seen_at: plain(sql.now),
@@ -102,7 +102,7 @@ export function* claimEvents(
   { source, owner, leaseMs, attemptsMax, max }: ClaimAsk,
 ): Operation<ClaimedEvent[]> {
   const due = plain(`due_at <= ${sql.now}`);
-  // What has ended its process as often as it may be tried is not tried again.
+  // An event that has ended its process as often as it may be tried is not tried again.
   yield* updateRows(
     table,
     { state: "dead", reason: "its process died, or lost its lease, on the last attempt" },
@@ -179,7 +179,7 @@ export interface WaitingEvent {
   readonly firstSeenAt: number;
 }
 
-/** What waits for a person, oldest first. */
+/** Events that wait for a person, oldest first. */
 export function* waitingEvents(source: string, limit: number): Operation<WaitingEvent[]> {
   const { rows } = yield {
     text: `

@@ -1,4 +1,4 @@
-// What an author says about one source.
+// An author's options for one source.
 
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
@@ -22,13 +22,13 @@ interface CommonOptions<Payload> {
   readonly provider: WebhookProvider;
   /** Must be pure. What it leaves out stays as the provider has it; what it throws sends the delivery to quarantine. */
   readonly normalise?: (payload: Payload, delivery: Delivery) => Normalised;
-  /** What makes two deliveries the same although their ids differ; the first one counts, for the whole window. */
+  /** Makes two deliveries the same although their ids differ; the first one counts, for the whole window. */
   readonly businessKey?: (event: WebhookEvent<Payload>) => readonly (string | number | null | undefined)[];
   /** One logical event under two names: gathered for a moment, and delivered once. */
   readonly coalesce?: CoalesceOptions<Payload>;
-  /** How long ids are remembered: "35d" by default. */
+  /** Ids are remembered for this long: "35d" by default. */
   readonly window?: string | number;
-  /** How long keeping may take until the provider is told to come again: "2s" by default. */
+  /** Longest time to keep a delivery before the provider is asked to come again: "2s" by default. */
   readonly ackBudget?: string | number;
   /** Of a body; 1 MiB by default. */
   readonly bytesMax?: number;

@@ -1,6 +1,6 @@
 // For work as short as a transaction: the lock is the transaction's own, so a commit, a rollback or a crash releases it, also behind a pooler
 // that hands sessions out by transaction. On PostgreSQL an advisory lock, on SQLite the file's one writer. A lock of the session is not
-// offered: it would leak to whoever gets the pooled connection next.
+// offered: it would leak to the next user of the pooled connection.
 
 import { createHash } from "node:crypto";
 import { parseDuration } from "../../model/duration.ts";

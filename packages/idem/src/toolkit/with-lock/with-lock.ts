@@ -19,7 +19,7 @@ import { sqlOf } from "../sql/operation.ts";
 export interface LockOptions {
   /** A heartbeat goes out every third of it. Default "30s". */
   readonly lease?: string | number;
-  /** How long to wait for whoever has it. Default 0: "in-flight" at once. */
+  /** Longest wait for the present holder. Default 0: "in-flight" at once. */
   readonly wait?: string | number;
   readonly platform?: Platform;
 }
@@ -43,7 +43,7 @@ export type Locked<T> =
   | { readonly kind: "lost"; readonly value: T };
 
 const scope = "lock";
-/** How long a name that nobody has is remembered. */
+/** A name that nobody has is remembered for this long. */
 const keptMs = 86_400_000;
 
 /** Not re-entrant, and in no order of arrival. */

@@ -1,4 +1,4 @@
-// What tests of single doors begin with: keys in memory, and a request with one.
+// The start of tests of single doors: keys in memory, and a request with one.
 import { memoryKeys } from "../../keys/memory-keys.ts";
 import type { RouteOptions } from "../begin.ts";
 import { type Idempotency, type IdempotencyKeyOptions, idempotency } from "../idempotency.ts";

@@ -3,7 +3,7 @@ import type { KeyContext, RouteOptions } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { fetchDoor } from "./fetch-door.ts";
 
-/** What is needed of a `Server`. */
+/** The part of a `Server` that is used. */
 export interface BunServer {
   requestIP(request: Request): { readonly address: string } | null;
 }

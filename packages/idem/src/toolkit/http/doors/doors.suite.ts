@@ -1,4 +1,4 @@
-// What every door promises, asked through real sockets. Runs over any key store.
+// The promises of every door, asked through real sockets. Runs over any key store.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";

@@ -68,8 +68,8 @@ async function giveUp(ticket: Ticket): Promise<void> {
 }
 
 /**
- * Everything of the request is here, so a client that leaves takes nothing away: whoever still reads it (a parser behind this door) must not
- * take the body for broken, because the refusal would be stored. What nobody has read by the end is let go of.
+ * Everything of the request is here, so a client that leaves takes nothing away: a parser behind this door that still reads it must not
+ * take the body for broken, because the refusal would be stored. Anything unread by the end is let go of.
  */
 function keepFromAborting(request: IncomingMessage, response: ServerResponse): void {
   if (!request.complete) return;

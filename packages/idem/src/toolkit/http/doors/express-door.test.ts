@@ -1,4 +1,4 @@
-// What a handler of Express may do with its request and its errors, behind a key.
+// A handler of Express with its request and its errors, behind a key.
 import { createServer } from "node:http";
 import express from "express";
 import { expect, test } from "vitest";

@@ -7,7 +7,7 @@ import { hasKey, isMeant } from "./node-request.ts";
 
 export interface FetchVisit {
   readonly request: Request;
-  /** What the framework gave, for `principal`. */
+  /** The framework's own request, for `principal`. */
   readonly native: unknown;
   handle(key: KeyContext): Response | Promise<Response>;
 }

@@ -1,4 +1,4 @@
-// What the doors of Hono and Next.js owe to what their frameworks give a handler.
+// The doors of Hono and Next.js leave intact what their frameworks give a handler.
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { idempotent as onHono } from "../../../hono.ts";

@@ -95,7 +95,7 @@ export class HeldResponse {
   fail(error: unknown, answer: Captured): void {
     if (this.#phase === "held" || this.#phase === "passing") this.#destroy(error);
     if (this.#phase !== "open") return;
-    // What it meant to say is not said with a failure.
+    // The head it meant to send does not go with a failure.
     putHead(this.#response, this.#headBefore);
     this.#phase = "ended";
     this.#head = { ...this.#headBefore, status: answer.status, message: "" };
@@ -209,7 +209,7 @@ export class HeldResponse {
       const finished = await saving;
       const isThere = this.#handBack([...headMethods, ...bodyMethods]);
       if (!isThere) {
-        // Whoever waits for the response's end, a pipeline or a log, hears now that there will be none.
+        // A pipeline or a log that waits for the response's end hears now that there will be none.
         response.destroyed = true;
         response.emit("close");
       } else if (finished.kind === "send") {

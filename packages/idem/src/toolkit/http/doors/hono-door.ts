@@ -14,7 +14,7 @@ export interface HonoContext {
   };
   res: Response | undefined;
   readonly error: Error | undefined;
-  /** What the server underneath knows; Node's has the request's own header lines. */
+  /** The server underneath; Node's has the request's own header lines. */
   readonly env: unknown;
   set(name: "idempotency", context: KeyContext): void;
 }

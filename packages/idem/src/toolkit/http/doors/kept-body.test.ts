@@ -1,4 +1,4 @@
-// The bytes of a request reach the fingerprint, and then whoever parses them, as they came.
+// The bytes of a request reach the fingerprint, and then the parser, as they came.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";

@@ -1,5 +1,5 @@
-// The bytes of a Node request, as they came. Whoever reads the request after us (express.json(), busboy, a handler's own loop) must find
-// the same stream again: what was read is put back before the stream has told anybody that it ended.
+// The bytes of a Node request, as they came. Later readers of the request (express.json(), busboy, a handler's own loop) must find
+// the same stream again: what was read is put back before the stream announced its end.
 import type { IncomingMessage } from "node:http";
 import { errors } from "../../../model/errors.ts";
 
@@ -77,7 +77,7 @@ function readThrough(request: IncomingMessage, bytesMax: number): Promise<Uint8A
   });
 }
 
-/** A body that was announced and then empty has ended by now, and whoever waits for that has to be told. */
+/** A body that was announced and then empty has ended by now; later listeners for the end still hear of it. */
 function tellTheEndAgain(request: IncomingMessage): void {
   request.on("newListener", (event: string, hear: () => void) => {
     if (event === "end" && request.readableEnded) queueMicrotask(() => hear.call(request));

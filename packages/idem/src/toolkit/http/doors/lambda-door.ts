@@ -5,7 +5,7 @@ import { fetchDoor } from "./fetch-door.ts";
 import { type LambdaEvent, type LambdaResult, requestOf, resultOf } from "./lambda-event.ts";
 import { keyHeaderOf } from "./node-request.ts";
 
-/** What handlers give back: any of the forms that AWS takes, and of an HTTP API also the bare value. */
+/** A handler's answer: any of the forms that AWS takes, and of an HTTP API also the bare value. */
 export type LambdaAnswer =
   | {
       readonly statusCode?: number;

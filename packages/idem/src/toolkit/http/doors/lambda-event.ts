@@ -1,4 +1,4 @@
-// What AWS calls a Lambda function with, as a Request, and a Response as what it takes back: HTTP APIs and function URLs (payload 2.0), REST
+// The event of an AWS Lambda function as a Request, and a Response as its result: HTTP APIs and function URLs (payload 2.0), REST
 // APIs (1.0) and load balancers. https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html,
 // https://docs.aws.amazon.com/elasticloadbalancing/latest/application/lambda-functions.html
 import { errors } from "../../../model/errors.ts";
@@ -8,7 +8,7 @@ import { headersOf } from "./node-request.ts";
 
 type Fields<V> = Readonly<Record<string, V | undefined>> | null;
 
-/** What is needed of any of them. */
+/** The parts of any of them that are used. */
 export interface LambdaEvent {
   /** "2.0" of HTTP APIs and function URLs. */
   readonly version?: string | undefined;

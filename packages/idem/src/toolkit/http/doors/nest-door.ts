@@ -9,12 +9,12 @@ import { keepRawBody } from "./kept-body.ts";
 import type { DoorRequest } from "./node-request.ts";
 import { writeAnswer } from "./write-answer.ts";
 
-/** What is needed of an `ExecutionContext`. */
+/** The part of an `ExecutionContext` that is used. */
 export interface NestContext {
   switchToHttp(): { getRequest<T>(): T; getResponse<T>(): T };
 }
 
-/** What is needed of an `Observable`. */
+/** The part of an `Observable` that is used. */
 export interface NestStream {
   subscribe(observer: { next(value: unknown): void; error(error: unknown): void; complete(): void }): unknown;
 }
@@ -89,7 +89,10 @@ function hideConnection(response: ServerResponse, held: HeldResponse): void {
   void held.settled.then(() => put(req));
 }
 
-/** Everything the handler gives, once it is over: a list is a stream to rxjs, which is not loaded here. The work goes on whoever leaves. */
+/**
+ * Everything the handler gives, once it is over: a list is a stream to rxjs, which is not loaded here. The work goes on when a client
+ * leaves.
+ */
 const told = <S extends NestStream>(source: S, held: HeldResponse): Promise<S> =>
   new Promise((resolve, reject) => {
     const values: unknown[] = [];

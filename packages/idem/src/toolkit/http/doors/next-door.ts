@@ -3,7 +3,7 @@ import type { KeyContext, RouteOptions } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { fetchDoor } from "./fetch-door.ts";
 
-/** What Next.js gives beside the request (`params`), and what the handler is told of its key. */
+/** The context Next.js gives beside the request (`params`), and that of the key. */
 export type KeyedRouteContext<C> = C & { readonly idempotency: KeyContext };
 
 export type KeyedRoute<R extends Request, C> = (

@@ -8,7 +8,7 @@ import { writeAnswer } from "./write-answer.ts";
 
 /** A request behind `idempotent`. */
 export type KeyedIncoming = IncomingMessage & {
-  /** What the handler is told of its key; absent where no key applies. */
+  /** The context of the request's key; absent where no key applies. */
   idempotency?: KeyContext;
   /** The body as it came, once it was read for its fingerprint. It can be read from the request as well. */
   rawBody?: Uint8Array;

@@ -1,4 +1,5 @@
-// What doors on Node's own request and response owe to everything around them: parsers, error handlers, other requests on the connection.
+// Doors on Node's own request and response leave everything around them intact: parsers, error handlers, other requests on the
+// connection.
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";

@@ -12,7 +12,7 @@ export function fetchRequest(request: DoorRequest, route: RouteOptions): Request
   const method = request.method ?? "GET";
   const { requestBytesMax } = routeSettings(route);
   const headers = headersOf(request.rawHeaders, keyHeaderOf(route));
-  // What a parser has kept, it has decoded before.
+  // A body that a parser kept is decoded already.
   if (request.rawBody !== undefined && !isAsSent(request)) headers.delete("content-encoding");
   // It would be checked in a copy of the stream, and the handler reads the stream itself: what is too large is refused instead.
   if (Number(headers.get("content-length") ?? 0) > requestBytesMax) headers.delete("content-digest");

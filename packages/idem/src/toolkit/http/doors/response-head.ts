@@ -25,7 +25,7 @@ export function putStatus(response: ServerResponse, { status, message }: Pick<He
   response.statusMessage = message;
 }
 
-/** What Node refuses when it sends has to be refused before the outcome is stored. */
+/** Anything Node refuses to send has to be refused before the outcome is stored. */
 export function checkHead({ statusCode, statusMessage }: ServerResponse): void {
   if (!Number.isInteger(statusCode) || statusCode < 200 || statusCode > 999) {
     throw coded(new RangeError(`Invalid status code: ${statusCode}`), "ERR_HTTP_INVALID_STATUS_CODE");
@@ -59,7 +59,7 @@ function pairsOf(given: GivenHeaders): [string, OutgoingHttpHeader | undefined][
   return given.flatMap((name, at) => (at % 2 === 0 ? [[name, given[at + 1]]] : [])) as [string, OutgoingHttpHeader][];
 }
 
-/** A copy: whoever wrote it may use its memory again as soon as it is told that it was taken. */
+/** A copy: its writer may use the memory again as soon as the write is acknowledged. */
 export const bytesOf = (chunk: unknown, encoding: unknown): Buffer =>
   typeof chunk === "string"
     ? Buffer.from(chunk, typeof encoding === "string" ? (encoding as BufferEncoding) : "utf8")

@@ -18,7 +18,7 @@ export function takeSeat(response: ServerResponse): Seat {
   // A response in line behind another one has no connection yet, and buffers by itself.
   if (socket === null) return waiting(response);
   response.detachSocket(socket);
-  // What Node reads of the message at the head of a connection: whether it has ended, and that somebody hears of a timeout.
+  // Node asks the message at the head of a connection whether it has ended, and whether somebody hears of a timeout.
   const inLine = { finished: false, _headerSent: false, emit: () => false };
   const line = socket as Socket & { _httpMessage: object | null };
   line._httpMessage = inLine;

@@ -37,7 +37,7 @@ export type Deed =
   | "throw-before"
   | "break";
 
-/** What the handler met, and what holds it. */
+/** The executions of the handler, and a place to hold it. */
 export interface Shop {
   readonly executed: { readonly deed: string; readonly body: string; readonly attempt: number | undefined }[];
   /** Called in the middle of every execution. */

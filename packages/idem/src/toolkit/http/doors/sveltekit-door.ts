@@ -3,7 +3,7 @@ import type { KeyContext, RouteOptions } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { fetchDoor } from "./fetch-door.ts";
 
-/** What is needed of a `RequestEvent`. */
+/** The part of a `RequestEvent` that is used. */
 export interface SvelteKitEvent {
   readonly request: Request;
   /** Throws where the adapter does not know. */

@@ -6,13 +6,13 @@ import type { Adapter } from "../../sql/adapter.ts";
 import { sqlFaultOf } from "../../sql/faults.ts";
 import { problemResponse } from "../problems.ts";
 
-// Deadlocks and serialisation failures are over after one more try, nearly always; whoever meets five is on a row that everybody wants.
+// Deadlocks and serialisation failures are over after one more try, nearly always; five mean a row that everybody wants.
 const attemptsMax = 5;
 const againMsMax = 50;
 // A pool that has no session for this long is as good as a database that is down.
 const openMsMax = 2_000;
 
-/** What an author's body threw, kept apart from what the database says about our own statements. */
+/** An error of the author's body, kept apart from the database's errors about our own statements. */
 export class BodyFailed extends Error {
   constructor(override readonly cause: unknown) {
     super("the body failed");
@@ -50,7 +50,7 @@ export async function untilKept<T>(work: (attempt: number) => Promise<T>, platfo
   }
 }
 
-/** What a failed attempt means to the client; null when it is the author's own error. Nothing was committed, or a retry will find it. */
+/** A failed attempt as an answer to the client; null when it is the author's own error. Nothing was committed, or a retry will find it. */
 export function problemOf(error: unknown): Response | null {
   const fault = sqlFaultOf(error);
   if (fault === "lock-timeout") return problemResponse("in-flight");

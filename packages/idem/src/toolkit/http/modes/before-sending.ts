@@ -1,5 +1,5 @@
-// Before an effect of a list of phases is sent. That it is about to be tried is committed before its first byte, so that whoever comes after a crash
-// knows since when the destination may have seen its key; beyond the destination's memory it is looked up or parked, never sent blindly.
+// Before an effect of a list of phases is sent. The intent to try it is committed before its first byte, so that after a crash it is
+// known since when the destination may have seen its key; beyond the destination's memory it is looked up or parked, never sent blindly.
 import { createHash } from "node:crypto";
 import type { AnyDestination, CustomDestination } from "../../../dedup/destination.ts";
 import { type DestinationName, destination } from "../../../dedup/destinations.ts";

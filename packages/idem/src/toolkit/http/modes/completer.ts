@@ -12,7 +12,7 @@ import { type PhasesEnd, runPhases } from "./run-phases.ts";
 
 export interface CompleterOptions
   extends Pick<PhasedOptions, "lease" | "window" | "maxTx" | "responseBytesMax" | "replayHeaders"> {
-  /** How often it looks. Default "30s". */
+  /** Time between two looks. Default "30s". */
   readonly every?: string | number;
   /** After this many attempts, those of clients included, a person has to decide. Default 12: about three hours. */
   readonly maxAttempts?: number;

@@ -18,7 +18,7 @@ export class KeyQueue {
 
   constructor(private readonly platform: Platform) {}
 
-  /** One at a time for each id. Whoever finds one at work does nothing but wait for its end, for `waitMs` at most. */
+  /** One at a time for each id. A call that finds one at work does nothing but wait for its end, for `waitMs` at most. */
   async run<T>(id: string, waitMs: number, work: () => Promise<T>): Promise<Turn<T>> {
     const before = this.atWork.get(id);
     if (before !== undefined) {

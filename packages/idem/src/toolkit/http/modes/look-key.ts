@@ -1,4 +1,4 @@
-// What a record says to whoever asks in the same-transaction mode, in which nobody ever takes over: a claim that died took its row with it.
+// A record's answer to an asker in the same-transaction mode, in which nobody ever takes over: a claim that died took its row with it.
 import { decideKey } from "../../keys/decide-key.ts";
 import { seeKey } from "../../keys/key-operations.ts";
 import type { KeyAnswer, KeyAsk } from "../../keys/key-store.ts";

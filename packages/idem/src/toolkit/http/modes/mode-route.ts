@@ -1,4 +1,4 @@
-// What the modes have in common: how a route is described, how its request is read, and what duplicates are told.
+// Common to the modes: describing a route, reading its request, and answering duplicates.
 
 import { errors } from "../../../model/errors.ts";
 import type { KnownOptions } from "../../../model/known-options.ts";
@@ -10,7 +10,7 @@ import type { RouteSettings } from "../route-settings.ts";
 import type { Told } from "./look-key.ts";
 import type { WithinLimits } from "./within.ts";
 
-/** What a mode needs of `idempotency(…)`. */
+/** The part of `idempotency(…)` that a mode uses. */
 export interface KeyReader {
   readonly platform: Platform;
   readonly isSealed?: boolean;
@@ -62,7 +62,7 @@ export const limitsOf = ({ windowMs, responseBytesMax, replayHeaders }: RouteSet
   replayHeaders,
 });
 
-/** What whoever is not first is told. */
+/** The answer to everybody but the first. */
 export function toldResponse(told: Told): Response {
   switch (told.kind) {
     case "duplicate": {

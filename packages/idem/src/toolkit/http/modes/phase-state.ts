@@ -1,4 +1,4 @@
-// What is kept at a recovery point: the answers of the phases so far, and when each effect that has not answered was tried.
+// Kept at a recovery point: the answers of the phases so far, and when each effect that has not answered was tried.
 import type { Point } from "../../keys/key-store.ts";
 import type { AnyPhases } from "./phases.ts";
 

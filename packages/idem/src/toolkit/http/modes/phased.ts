@@ -32,7 +32,7 @@ export interface KeyReaderWithStore extends KeyReader {
 export interface PhasedOptions
   extends Omit<ModeOptions, "required">,
     Pick<RouteOptions, "lease" | "onDuplicate" | "maxWait"> {
-  /** How long the transaction of a phase may be open. Default "5s". */
+  /** A phase's transaction is open for this long at most. Default "5s". */
   readonly maxTx?: string | number;
 }
 
@@ -91,7 +91,7 @@ export function phased(reader: KeyReaderWithStore, phases: AnyPhases, options: P
     const called = await callWithin(platform, claimMsMax, () => keys.claim(ask));
     if (called.kind === "answer") return called.value;
     if (called.kind === "late") {
-      // Should it be given after all, nobody works under it: whoever asks next may have it at once.
+      // Should it be given after all, nobody works under it: the next asker may have it at once.
       const giveBack = (late: KeyAnswer) =>
         late.kind === "fresh" ? keys.leave({ ...ask, fence: late.fence }, 0) : null;
       called.pending.then(giveBack).catch(() => {});
@@ -118,7 +118,7 @@ export function phased(reader: KeyReaderWithStore, phases: AnyPhases, options: P
     }
   }
 
-  /** What the first attempt read; a later one may read something else out of the same request, such as the time. */
+  /** The input the first attempt read; a later one may read something else out of the same request, such as the time. */
   async function inputOf({ id }: KeyAsk, attempt: number, given: string): Promise<unknown> {
     if (attempt === 1) return JSON.parse(given);
     return JSON.parse((await keys.read(id))?.work?.input ?? given);
@@ -162,7 +162,7 @@ async function responseOf(end: PhasesEnd, id: string, { keys, platform, limits }
     case "parked":
       return problemResponse("outcome-unknown");
     case "lost": {
-      // What whoever took over has recorded is this request's answer, too.
+      // The outcome recorded by the takeover is this request's answer, too.
       const record = await keys.read(id);
       if (record?.state !== "completed" || record.outcome === null) return problemResponse("in-flight");
       const { outcome, completedAt, endsAt } = record;

@@ -12,7 +12,7 @@ import type { Adapter } from "../../sql/adapter.ts";
 import type { InputOf } from "./read-input.ts";
 import type { Answer } from "./respond.ts";
 
-/** What a phase knows: the input, and by their names what the phases before it answered, as JSON keeps it. */
+/** Known to a phase: the input, and by their names the answers of the phases before it, as JSON keeps them. */
 export type Known<Input, Done> = { readonly input: Input } & Readonly<Done>;
 
 export interface PhaseContext {
@@ -29,7 +29,7 @@ export interface PhaseEffectContext extends PhaseContext {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a look-up found out about an effect that may have happened. `unknown` is for a person to decide. */
+/** The result of looking up an effect that may have happened. `unknown` is for a person to decide. */
 
 export type Reconcile<Facts, Value> = (
   facts: Facts & PhaseEffectContext & { readonly since: number },
@@ -43,7 +43,7 @@ export type Repeat<Facts, Value> =
       /** Whose account of the destination it is for, where there are several. */
       readonly account?: string;
       readonly reconcile?: Reconcile<Facts, Value>;
-      /** How long after a try `reconcile` surely finds what it did: "60s" by default. Before that, `absent` waits. */
+      /** This long after a try, `reconcile` surely finds what it did: "60s" by default. Before that, `absent` waits. */
       readonly reconcileAfter?: string | number;
       readonly repeatable?: never;
     }

@@ -1,4 +1,4 @@
-// What a mode works with, read from its request before the claim: what cannot be read is refused, and no key is spent on it.
+// A mode's input, read from its request before the claim: an unreadable one is refused, and no key is spent on it.
 import { problemType } from "../../../protocol/problem.ts";
 import type { SchemaIssue, StandardSchema } from "../../../sdk/standard-schema.ts";
 

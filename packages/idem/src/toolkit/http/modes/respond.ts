@@ -1,4 +1,4 @@
-// What an author's code answers with in these modes: bytes from the start, so that what is stored, sent and replayed is one thing.
+// Answers of an author's code in these modes: bytes from the start, so that stored, sent and replayed are one thing.
 
 import { errors } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
@@ -7,7 +7,7 @@ import { headersToKeep } from "../replay-headers.ts";
 
 export interface RespondOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Undoes what the body wrote to the database and keeps the answer: a refusal that whoever asks again gets, too. */
+  /** Undoes what the body wrote to the database and keeps the answer: a refusal for everybody who asks again, too. */
   readonly rollback?: boolean;
 }
 
@@ -45,7 +45,7 @@ export function respond(status: number, body: unknown = null, options: RespondOp
   return new Answer(status, [...headers], given?.bytes ?? null, options.rollback ?? false);
 }
 
-/** Ends the work for good, with this answer: stored, and told to whoever asks again. Anything else that is thrown may be tried again. */
+/** Ends the work for good, with this answer: stored, and given to everybody who asks again. Any other error may be tried again. */
 export class Final extends Error {
   override readonly name = "Final";
   readonly answer: Answer;

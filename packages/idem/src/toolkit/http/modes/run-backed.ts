@@ -31,7 +31,7 @@ export interface RunBackedOptions<Input> extends Omit<ModeOptions, "required" | 
   ) => { readonly name: string; readonly data?: Record<string, unknown> };
   /** The same end gives the same answer: it is asked for every duplicate. */
   readonly toResponse: (end: RunEnd & { readonly runId: string }) => Response | Promise<Response>;
-  /** How long the caller is kept waiting; after that 202. Default "10s", at most 30. */
+  /** The caller waits for this long, then gets 202. Default "10s", at most 30. */
   readonly maxWait?: string | number;
   /** Where the run can be read; goes into the 202. Default: the route of `idem start`, /v1/runs/<id>. */
   readonly location?: (runId: string, request: Request) => string;
@@ -90,8 +90,8 @@ export function runBacked<Input = unknown>(
   const isOfFn = (each: PublicDecision) => each.function === fn.id || each.function === fn.slug;
 
   /**
-   * What was said to the first one: nothing else is looked at when both events are equal and their run is known. That another field of the
-   * event differs (a time, say) does not make it another request; the fingerprint does.
+   * The decision for the first one: nothing else is looked at when both events are equal and their run is known. That another field of
+   * the event differs (a time, say) does not make it another request; the fingerprint does.
    */
   async function toldFirst(decision: PublicDecision, keyed: KeyedRequest): Promise<PublicDecision | "reused"> {
     const { firstEventId, differs, runId } = decision;

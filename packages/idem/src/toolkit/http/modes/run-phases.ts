@@ -1,5 +1,5 @@
-// Runs a list of phases from its last recovery point to its end, for a request or for a completer. Every write carries the fence: whoever
-// was taken over writes nothing more, neither here nor in the user's tables.
+// Runs a list of phases from its last recovery point to its end, for a request or for a completer. Every write carries the fence: an
+// attempt that was taken over writes nothing more, neither here nor in the user's tables.
 
 import { errors } from "../../../model/errors.ts";
 import type { Platform } from "../../../platform/platform.ts";

@@ -41,9 +41,9 @@ import { type Answer, firstResponse } from "./respond.ts";
 import { askOf, runWithin, runWithinSync, type Within, type WithinKey } from "./within.ts";
 
 export interface TransactionModeOptions extends ModeOptions {
-  /** How long the transaction may be open; longer, and it is undone. Default "5s". */
+  /** The transaction is undone after this long. Default "5s". */
   readonly maxTx?: string | number;
-  /** How long a duplicate waits for the first one's commit before it is told 409. Default "5s"; holds for the body's own locks, too. */
+  /** A duplicate waits this long for the first one's commit, then gets 409. Default "5s"; holds for the body's own locks, too. */
   readonly maxWait?: string | number;
 }
 
@@ -60,7 +60,7 @@ export interface TransactionContext {
 export type TransactionBody<Tx> = (tx: Tx, request: Request, context: TransactionContext) => Answer | Promise<Answer>;
 export type SyncTransactionBody<Tx> = (tx: Tx, request: Request, context: TransactionContext) => Answer;
 
-/** What an async handler found out before it writes. */
+/** An async handler's findings before it writes. */
 export interface Prepared<Tx, Written> {
   /** The only part that writes. It runs in the transaction, and on a synchronous driver it must not be async. */
   readonly write: (tx: Tx) => Written;
@@ -155,7 +155,7 @@ export function within(
   return runWithin(tx, askOf(key, limits.windowMs, options.platform ?? nodePlatform), limits, body);
 }
 
-/** What one attempt does inside of its transaction. */
+/** The part of an attempt inside its transaction. */
 interface Work<Tx> {
   run(tx: Tx, signal: AbortSignal): Answer | Promise<Answer>;
 }

@@ -17,7 +17,7 @@ import type { KeyedRequest } from "../begin.ts";
 import { lookKey, type Told } from "./look-key.ts";
 import { Answer, type Kept, outcomeOf } from "./respond.ts";
 
-/** What became of a request whose key is part of its transaction. */
+/** The end of a request whose key is part of its transaction. */
 export type Within = { readonly kind: "executed"; readonly answer: Answer } | Told;
 
 /** A request, as `idempotency.read` gives it, or whatever else two askings are the same by. */

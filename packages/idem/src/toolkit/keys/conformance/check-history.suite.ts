@@ -49,7 +49,7 @@ const becameCompleted = ({ before, after }: Writing): boolean =>
 
 const isFresh = ({ told }: Call): boolean => typeof told === "object" && told.kind === "fresh";
 
-/** What was told is what was done. */
+/** Every answer agrees with what was written. */
 function faultsOfCalls(writings: readonly Writing[], calls: readonly Call[]): string[] {
   const faults: string[] = [];
   const holderOf = (owner: string, fence: number) => `${owner} with fence ${fence}`;

@@ -1,4 +1,4 @@
-// Who is first, and what everybody after is told.
+// One is first, and the others get its answer.
 import assert from "node:assert/strict";
 import type { KeyOutcome } from "../key-store.ts";
 import {

@@ -1,4 +1,4 @@
-// What becomes of a key whose claimant died: the author's choice.
+// A key whose claimant died: the author's choice.
 import assert from "node:assert/strict";
 import {
   asking,

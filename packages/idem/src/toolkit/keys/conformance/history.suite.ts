@@ -20,7 +20,7 @@ export interface Call {
   readonly endedAt: number;
   readonly owner: string;
   readonly fence: number;
-  /** What a completion would have recorded. */
+  /** For a completion to record. */
   readonly reference: string;
   readonly told: KeyAnswer | "held" | "lost";
 }

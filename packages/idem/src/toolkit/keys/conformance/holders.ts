@@ -1,4 +1,4 @@
-// What a claimant may write, and what one that lost its key may not.
+// A claimant's writes, and the refusal of those by one that lost its key.
 import assert from "node:assert/strict";
 import type { KeyHolder, KeyStore } from "../key-store.ts";
 import { asking, created, hold, isDuplicateOf, isFresh, type KeyStoreConformance, leaseMs, windowMs } from "./world.ts";

@@ -1,4 +1,4 @@
-// What waits for a person, and what a person may decide.
+// Keys that wait for a person, and the decisions a person may make.
 import assert from "node:assert/strict";
 import {
   asking,

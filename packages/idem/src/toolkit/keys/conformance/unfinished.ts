@@ -1,4 +1,4 @@
-// What a completer takes up, and what the reaper leaves alone.
+// A completer takes up unfinished work; the reaper leaves it alone.
 import assert from "node:assert/strict";
 import { asking, created, hold, type KeyStoreConformance, leaseMs, windowMs } from "./world.ts";
 

@@ -1,4 +1,4 @@
-// What the tests of a key store stand on: a store, time that passes when told, and askings that differ only where a test says so.
+// The ground of a key store's tests: a store, time that passes when told, and askings that differ only where a test says so.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { KeyAnswer, KeyAsk, KeyHolder, KeyOutcome, KeyStore } from "../key-store.ts";

@@ -1,4 +1,4 @@
-// The cursor as a claim beside the events: both move in one transaction, and whoever holds the claim may pull.
+// The cursor as a claim beside the events: both move in one transaction, and only the claim's holder may pull.
 import { type ClaimHolder, claim, claimsIn, extend, release } from "../../claim/claims.ts";
 import type { Held, InFlight } from "../../claim/decide-claim.ts";
 import { type Adapter, performWhole } from "../../sql/adapter.ts";

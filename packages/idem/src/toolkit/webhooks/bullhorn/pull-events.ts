@@ -63,7 +63,7 @@ export async function pullEvents(
   const last = await client.lastRequestId(subscription);
   let at = await cursor.read(last);
   if (at === null) {
-    // What was fetched before us was somebody else's. Kept before the first fetch, so that a crash in it is found like any other.
+    // Events fetched before us were somebody else's. Kept before the first fetch, so that a crash in it is found like any other.
     at = last ?? 0;
     await cursor.keep({ requestId: at, events: [], isLost: false });
   } else if (last !== null && last < at) {

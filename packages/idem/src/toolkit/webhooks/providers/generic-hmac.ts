@@ -1,4 +1,4 @@
-// For whoever signs a body with HMAC and is not in the list.
+// For senders that sign a body with HMAC and are not in the list.
 
 import { errors } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
@@ -29,7 +29,7 @@ export interface GenericHmacOptions extends TimedProviderOptions {
   readonly name?: string;
   /** The header with the signature. */
   readonly header: string;
-  /** What stands before it in the header, such as "sha256=". */
+  /** Stands before it in the header, such as "sha256=". */
   readonly prefix?: string;
   /** Default sha256. */
   readonly algorithm?: "sha1" | "sha256" | "sha512";
@@ -38,7 +38,7 @@ export interface GenericHmacOptions extends TimedProviderOptions {
   /** The header with the time, in seconds; it must be part of what is signed. Without it nothing is ever stale. */
   readonly timestampHeader?: string;
   readonly idHeader?: string;
-  /** What is signed: "{timestamp}.{body}", "{id}.{timestamp}.{body}"; default "{body}". */
+  /** The signed text: "{timestamp}.{body}", "{id}.{timestamp}.{body}"; default "{body}". */
   readonly signed?: string;
   readonly read?: (delivery: Delivery, payload: unknown) => Partial<Particulars>;
 }
@@ -121,7 +121,7 @@ function readTemplate(
     const isSigned = parts.includes(`{${name}}`);
     if (isSigned && headers[name] === undefined)
       throw refuse("signed", `it has {${name}}, but ${name}Header is not given`);
-    // A time nobody signed can be changed by whoever sends it again.
+    // A time nobody signed can be changed in a repeated delivery.
     if (name === "timestamp" && headers[name] !== undefined && !isSigned) {
       throw refuse("timestampHeader", "the time is not part of what is signed");
     }

@@ -117,7 +117,7 @@ function readKey(name: string, secret: string): Uint8Array | KeyObject {
   return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
 }
 
-/** What is of another scheme, or not base64, is no signature. */
+/** Anything of another scheme, or not base64, is no signature. */
 const signaturesOf = (given: readonly string[], scheme: "v1," | "v1a,"): Uint8Array[] =>
   given
     .filter((each) => each.startsWith(scheme))

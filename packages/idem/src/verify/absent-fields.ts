@@ -1,7 +1,7 @@
 // Fields that the user's code read of answers and that nobody gave: neither a fixture nor a recording, nor did the code itself send them there. Pure.
 import type { AbsentField, Place } from "./thing.ts";
 
-/** What says of an answer that it went wrong, or that there is more of it: not there, it says that all is well. */
+/** Fields that report a failure or a further page: where they are absent, all is well. */
 const saysAllIsWell =
   /^(err(or)?s?([_A-Z]\w*)?|faults?|failures?|failed|deleted|warnings?|unprocessed\w*|has_?more|next([_A-Z]\w*)?|cursor)$/i;
 

@@ -12,7 +12,7 @@ export interface Awaiting {
   readonly if?: string;
   /** The run's own event, as its code sees it. */
   readonly event: { readonly data?: Json };
-  /** What somebody wrote down for it; undefined for nothing. */
+  /** Written down by the user; undefined for nothing. */
   readonly given?: Json;
 }
 
@@ -22,7 +22,7 @@ interface Put {
   readonly value: Json;
 }
 
-/** What is put together; one of several is enough. */
+/** Alternatives, each a set of fields put together. */
 type Ways = readonly (readonly Put[])[];
 
 /** More ways than anybody writes a condition in. */
@@ -89,7 +89,7 @@ interface Scope {
   readonly start: Json;
 }
 
-/** What makes this part true, or false; the last way is to put nothing, for what another part has put may do. */
+/** Ways to make this part true, or false; the last puts nothing, since another part's fields may do. */
 function waysTo(node: Node, wanted: boolean, scope: Scope): Ways {
   switch (node.op) {
     case "&&":

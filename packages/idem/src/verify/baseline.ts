@@ -1,4 +1,4 @@
-// Findings that were there before somebody began to look: they do not fail, what is new does. A file that is committed; it is written only when that was asked
+// Findings that were there before verifying began: they do not fail, what is new does. A file that is committed; it is written only when that was asked
 // for. Pure.
 import type { Kind, VerifiedFunction, VerifyReport } from "./report.ts";
 
@@ -7,7 +7,7 @@ export interface KnownFinding {
   /** The function's full name, with its app. */
   readonly function: string;
   readonly kind: Kind;
-  /** For whoever reads the file: the effect, or what is wrong. */
+  /** For readers of the file: the effect, or what is wrong. */
   readonly what: string;
   /** The file it was in, as the project calls it; null where no line is known. */
   readonly file: string | null;
@@ -43,7 +43,7 @@ const byName = (a: KnownFinding, b: KnownFinding): number =>
 export const writeBaseline = ({ findings }: Baseline): string =>
   `${JSON.stringify({ version: 1, findings: findings.toSorted(byName) }, null, 2)}\n`;
 
-/** What was looked at, for whoever says that something is gone. */
+/** The extent of a verification: only what was looked at can be gone. */
 export interface Looked {
   readonly verified: readonly VerifiedFunction[];
   /** Every schedule was played, not some that were named. */
@@ -52,7 +52,7 @@ export interface Looked {
   readonly functions: readonly string[];
 }
 
-/** Of the known: what is not there any more. What was not looked at, or could not be seen, is not gone. */
+/** Known findings that are no longer there. What was not looked at, or could not be seen, is not gone. */
 export function goneFrom({ findings }: Baseline, { verified, isWhole, functions }: Looked): KnownFinding[] {
   const found = new Set(verified.flatMap((each) => each.findings.map(({ id }) => id)));
   return findings.filter((known) => {
@@ -65,7 +65,7 @@ export function goneFrom({ findings }: Baseline, { verified, isWhole, functions 
   });
 }
 
-/** What is found now, and of what was known that which is not gone. What a person accepted has its reason elsewhere. */
+/** The current findings, and the known ones that are not gone. Accepted ones are left out: their reasons are kept elsewhere. */
 export function renewed(before: Baseline, looked: Looked, shorten: (file: string) => string): Baseline {
   const now = looked.verified.flatMap(({ fn, findings }) =>
     findings

@@ -10,7 +10,7 @@ export interface ChosenEvent extends WrittenEvent {
   readonly from: string;
   /** It happened: its values are not shown. */
   readonly isReal: boolean;
-  /** Another one that somebody takes for the same thing. */
+  /** Another one that is taken for the same thing. */
   readonly second?: WrittenEvent & { readonly apartMs: number };
 }
 

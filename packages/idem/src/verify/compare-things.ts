@@ -62,7 +62,7 @@ function replaceMade(value: Json, made: ReadonlySet<string>): Json {
 const isRecord = (value: Json): value is { readonly [name: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What is a list itself, a file's lines say, grows: what is volatile in one of them is so in all. */
+/** A thing that is itself a list (a file's lines) grows: a field volatile in one element is volatile in all. */
 const inList = (at: string, i: number): string => (at === "/state" ? "/state/*" : `${at}/${i}`);
 
 function differences(a: Json, b: Json, at: string): string[] {
@@ -124,7 +124,7 @@ function namedOnce(clean: Outside, volatile: Volatile): Named[] {
   return known;
 }
 
-/** How much it is, or how far it was moved (row-things.ts). */
+/** The value as an amount, or how far it was moved (row-things.ts). */
 function amountOf(value: Json | undefined): number | null {
   if (value === undefined) return 0;
   if (typeof value === "number") return value;

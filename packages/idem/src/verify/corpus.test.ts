@@ -1,4 +1,4 @@
-// What the verifier finds, on programs whose faults are known. A short form; `npm run corpus` plays every single adversity, and prints the figures.
+// The verifier on programs whose faults are known. A short form; `npm run corpus` plays every single adversity, and prints the figures.
 import { afterAll, describe, expect, test } from "vitest";
 import { corpusPairs, openThreads, verifyProgram } from "./corpus.suite.ts";
 import type { Schedule } from "./schedules.ts";

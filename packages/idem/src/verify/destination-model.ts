@@ -23,7 +23,7 @@ export interface ModelAnswer {
   readonly isMadeUp: boolean;
 }
 
-/** What is known of a host: where its key goes and for how long it is remembered. */
+/** A known host: where its key goes and for how long it is remembered. */
 export interface KnownHost {
   readonly name: string;
   readonly place: { readonly kind: "header" | "field"; readonly name: string } | null;
@@ -45,13 +45,13 @@ export interface ModelOptions {
   readonly given: (request: ModelRequest) => GivenAnswer | null;
 }
 
-/** Who asks, for what is made. */
+/** The caller that makes a thing. */
 export interface Maker {
   readonly fn: string | null;
   readonly effect: number;
 }
 
-/** What is asked to be written, and by whom. */
+/** A request to write, and its maker. */
 interface Writing {
   readonly host: string;
   readonly path: readonly string[];
@@ -274,7 +274,7 @@ export class DestinationModel {
     return kept;
   }
 
-  /** What was made is found: by its path, or in its collection by fields of the query. */
+  /** Finds a made thing by its path, or in its collection by fields of the query. */
   private find({ url, method, body: text }: ModelRequest, body: Json): ModelAnswer {
     if (method === "POST" && isTokenRequest(url, text)) return answer(200, grantedToken);
     const path = segmentsOf(url).join("/");
@@ -327,7 +327,7 @@ const answer = (status: number, body: Json, headers: Readonly<Record<string, str
   isMadeUp: false,
 });
 
-/** What it refuses it says itself. */
+/** Marks an answer as made up; a refusal is the model's own. */
 const madeUp = (said: ModelAnswer): ModelAnswer =>
   said.status < 400
     ? { ...said, body: JSON.stringify(withNested(JSON.parse(said.body) as Json)), isMadeUp: true }
@@ -335,7 +335,7 @@ const madeUp = (said: ModelAnswer): ModelAnswer =>
 
 const bracketed = /^([^[\]]+)((?:\[[^[\]]*\])+)$/;
 
-/** What was sent as a form, `metadata[order]=7`, is told as the record it means. */
+/** A form's `metadata[order]=7` as the record it means. */
 export function withNested(value: Json): Json {
   if (Array.isArray(value)) return value.map(withNested);
   if (!isRecord(value)) return value;

@@ -3,13 +3,13 @@ import type { Reference } from "./judge.ts";
 import { type Adversity, inHandler, isInVain, nameOf, type Schedule, scheduleOf } from "./schedules.ts";
 import type { Thing, WorldRecord } from "./thing.ts";
 
-/** What handlers make where nothing goes wrong with them, and which of the world's effects are theirs. */
+/** Things that handlers make where nothing goes wrong with them, and their effects in that world. */
 interface Handled {
   readonly things: readonly Thing[];
   readonly effects: readonly number[];
 }
 
-/** How a run ends otherwise than well, with the first of its effects. */
+/** Bad ends of a run, at the first of its effects. */
 const runEnds: readonly Adversity[] = [
   { kind: "refused", effect: 1, status: 500, isAlways: true },
   { kind: "cancel", effect: 1 },

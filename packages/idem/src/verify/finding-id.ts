@@ -1,5 +1,5 @@
-// What a finding is called from one run to the next: by its function, what is wrong, the effect and the text of its line. Neither the number of the line nor the
-// schedule that happened to show it is part of it, so it keeps its name when code above it grows or other schedules are played. Pure.
+// A finding's name from one run to the next: its function, what is wrong, the effect and the text of its line. Neither the line's number nor the
+// schedule that happened to show it is part of it, so the name stays when code above grows or other schedules are played. Pure.
 import { createHash } from "node:crypto";
 import type { Finding } from "./report.ts";
 
@@ -34,7 +34,7 @@ export function findingIds(findings: readonly Finding[], named: Named): string[]
 const lineOf = ({ place }: Finding): number => place?.line ?? 0;
 
 function partsOf({ kind, effect, thing, place }: Finding, { env, fn, shorten, readSource, hide }: Named): unknown[] {
-  // How many there are of it depends on how often it went wrong.
+  // The count depends on how often it went wrong.
   const what = effect ?? thing.replace(/^(?:two|three|four|five|\d+) of /, "");
   const text = place === null ? null : (readSource(place.file)?.split("\n")[place.line - 1] ?? null);
   const line = text?.trim().replaceAll(/\s+/g, " ") ?? null;

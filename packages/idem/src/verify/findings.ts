@@ -1,11 +1,11 @@
-// What was found of one function by now: one finding for each verdict about one effect. Pure but for what it keeps.
+// Findings of one function so far: one for each verdict about one effect. Pure but for what it keeps.
 import type { Judged } from "./judge.ts";
 import type { Finding, Kind } from "./report.ts";
 import type { SeenEffect, WorldRecord } from "./thing.ts";
 
 export type SeenIn = Pick<WorldRecord, "schedule" | "seed" | "timeline">;
 
-/** What a world showed that is not right. */
+/** A verdict that is not HELD. */
 type Wrong = Omit<Judged, "verdict"> & { readonly verdict: Kind };
 
 export class Findings {

@@ -1,4 +1,4 @@
-// What the worlds of one function are played with: the event that starts it, its twin, and what else may be delivered. Pure.
+// The script for the worlds of one function: the event that starts it, its twin, and what else may be delivered. Pure.
 import { defaultWindowMs, type FunctionConfig } from "../model/function-config.ts";
 import { tickEventName } from "../model/tick.ts";
 import type { Change } from "./mends/change.ts";
@@ -58,7 +58,7 @@ export function functionScript(options: VerifyFunctionOptions, changes: readonly
 function deliveredOf({ event, fn }: VerifyFunctionOptions): DeliveredEvent {
   const { triggers } = fn.config;
   if (event !== undefined && event !== null) {
-    // What only others invoke hears of no name.
+    // A function that is only invoked listens to no name.
     const name = triggers.length === 0 ? tickName : event.name;
     return { name, id: event.id ?? "verify-event", data: event.data ?? {} };
   }
@@ -73,7 +73,7 @@ function changedField(data: Json, field: string): Json {
   return { ...record, [field]: (withAnother({ value: record[field]! }, "value") as { value: Json }).value };
 }
 
-/** What is known of the function once it ran cleanly. */
+/** Facts about the function after a clean run. */
 export function cleanFacts(
   { script, isSent }: Omit<FunctionScript, "entity">,
   { triggers, idempotency, unkeyed, batch }: FunctionConfig,
@@ -91,7 +91,7 @@ export function cleanFacts(
     hasWaits: clean.hasWaits,
     isSent,
     hasKey: idempotency !== null,
-    // Whoever invokes a function twice wants it twice, unless its key says otherwise.
+    // Two invocations of a function are meant twice, unless its key says otherwise.
     isUnkeyed: unkeyed !== undefined || (triggers.length === 0 && idempotency === null),
     isBatched: batch !== undefined,
     otherNames: names.filter((name) => name !== script.event.name && !name.includes("*")),

@@ -9,10 +9,10 @@ import type { Place, SeenEffect, Thing, WorldRecord } from "./thing.ts";
 export const worstOf = (found: readonly Verdict[]): Verdict =>
   verdicts.find((verdict) => found.includes(verdict)) ?? "HELD";
 
-/** What one world showed. */
+/** The judgement of one world. */
 export interface Judged {
   readonly verdict: Exclude<Verdict, "ACCEPTED">;
-  /** What it is about, for a person: "two of POST api.stripe.com/v1/invoices". */
+  /** The subject, for a person: "two of POST api.stripe.com/v1/invoices". */
   readonly thing: string;
   /** The effect concerned. */
   readonly effect: SeenEffect | null;
@@ -28,7 +28,7 @@ export interface Reference {
   readonly volatile: Volatile;
   /** Functions that handle the end of others: what they make is no part of a clean run. */
   readonly endHandlers: readonly string[];
-  /** What they make where nothing goes wrong with them; only for worlds in which they are entered. */
+  /** Things they make where nothing goes wrong with them; only for worlds in which they are entered. */
   readonly handled?: readonly Thing[];
 }
 
@@ -49,7 +49,7 @@ function judgeUnwatched(world: WorldRecord): Judged | null {
   return unknownsOf(world)[0] ?? null;
 }
 
-/** Everything that reached outside and nobody saw, and everything the code was not told. */
+/** Everything that reached outside and nobody saw, and every field the code used in vain. */
 export function unknownsOf({ unproven, absent }: WorldRecord): Judged[] {
   const unknown = { verdict: "UNPROVEN", effect: null, notes: [] } as const;
   return [
@@ -134,7 +134,7 @@ function judgeMore(world: WorldRecord, { more, other }: Difference): Judged | nu
   return { verdict: "DOUBLED", thing: what, effect: effectOf(world, changed), notes: [] };
 }
 
-/** What handlers of failures make is expected once for each failed run. */
+/** Handlers of failures make their things once for each failed run. */
 function judgeHandlers(world: WorldRecord, { endHandlers, volatile, handled = [] }: Reference): Judged | null {
   const made = world.things.filter(({ by }) => by !== null && endHandlers.includes(by));
   const failed = world.runs.filter(({ state }) => state === "failed" || state === "cancelled").length;

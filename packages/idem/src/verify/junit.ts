@@ -1,4 +1,4 @@
-// What was found, as CI servers read tests: a test for each function, in the XML that JUnit made common. Pure.
+// The findings as CI servers read tests: one test for each function, in the XML that JUnit made common. Pure.
 import { failsBy, type LeftOut, type ShownFinding, type VerifiedFunction, type VerifyReport } from "./report.ts";
 
 // Everything else XML 1.0 (section 2.2, Char) does not know: one of them, and the server reads nothing.

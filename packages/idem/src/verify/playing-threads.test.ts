@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import type { Platform, Thread } from "../platform/platform.ts";
 import { PlayingThreads } from "./playing-threads.ts";
 
-/** Threads that answer when told to. */
+/** Threads that answer when the test says so. */
 function hold(size: number) {
   const started: { answer: (message: unknown) => void; end: () => void; isEnded: boolean }[] = [];
   const startThread = (): Thread => {

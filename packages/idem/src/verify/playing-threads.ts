@@ -12,7 +12,7 @@ export type Answer =
 
 export interface PlayingThreadsOptions extends ThreadInput {
   readonly platform: Pick<Platform, "startThread" | "timer" | "soon">;
-  /** How many worlds are played side by side. */
+  /** Worlds played side by side. */
   readonly size: number;
   /** Real time one answer may take. */
   readonly answerMsMax: number;
@@ -30,7 +30,7 @@ interface Held {
 // Modules that were loaded are not freed before their thread ends.
 const heapBytesMax = 384 * 1024 * 1024;
 
-/** How much longer a thread may take until it has loaded everything for the first time: on a busy machine that takes many times what a world does. */
+/** Until it has loaded everything once, a thread may take this many times as long: on a busy machine loading takes many times what a world does. */
 export const coldFactor = 4;
 
 export class PlayingThreads {
@@ -68,7 +68,7 @@ export class PlayingThreads {
     onLoaded: () => void,
   ): Promise<{ readonly answer: Answer; readonly isOpen: boolean }> {
     const held = await this.acquire();
-    // Whoever asks what there is plays it next: the other threads open meanwhile.
+    // After a description worlds are played: the other threads open meanwhile.
     if (message.kind === "describe")
       while (this.all.size < this.options.size && !this.isClosed) this.free.push(this.start());
     if (held === null) return { answer: { kind: "gone", why: "everything was closed" }, isOpen: false };
@@ -144,7 +144,7 @@ export class PlayingThreads {
     });
     thread.onEnd((error) => {
       this.all.delete(held);
-      // It may have ended by itself while nobody asked: whoever asked it then would wait in vain.
+      // A thread may end by itself while nobody asks: the next asker would wait in vain.
       this.free = this.free.filter((other) => other !== held);
       held.take({ kind: "gone", why: error?.message ?? "its thread ended" });
     });

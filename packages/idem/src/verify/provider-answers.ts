@@ -1,4 +1,4 @@
-// What providers' own SDKs look for in an answer before they hand it on, where an echo of the request would be refused. Pure.
+// Fields that providers' own SDKs require in an answer, where an echo of the request would be refused. Pure.
 import { createHash } from "node:crypto";
 import type { Json } from "./thing.ts";
 
@@ -17,7 +17,7 @@ export const awsOperation = (headers: Readonly<Record<string, string>>): string 
 export const isAwsRead = (operation: string): boolean =>
   /^(Get|List|Describe|Head|Query|Scan|BatchGet)/.test(operation);
 
-/** What RFC 6749 (5.1) has in the answer to whoever asks for a token. */
+/** The answer to a token request (RFC 6749, 5.1). */
 export const grantedToken: Fields = { access_token: "token_made_1", token_type: "Bearer", expires_in: 3_600 };
 
 /** SES's second API is named by its path. */

@@ -1,4 +1,4 @@
-// What an allow-listed sandbox answered, kept for worlds that are played without it: `--record`. Neither headers nor bodies of requests are kept, and of
+// Answers of an allow-listed sandbox, kept for worlds that are played without it: `--record`. Neither headers nor bodies of requests are kept, and of
 // answers nothing that looks like a secret. Pure.
 import type { Json } from "./thing.ts";
 import type { Fixture } from "./worker/world-script.ts";

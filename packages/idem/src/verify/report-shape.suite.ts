@@ -1,4 +1,4 @@
-// What `--reporter json` prints, key by key: nothing less, nothing more.
+// The output of `--reporter json`, key by key: nothing less, nothing more.
 import { z } from "zod";
 
 const wrong = z.enum(["DOUBLED", "LOST", "HALF", "DIVERGED", "UNPROVEN", "ACCEPTED"]);

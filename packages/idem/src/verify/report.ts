@@ -1,4 +1,4 @@
-// What the verifier answers, for people and for programs.
+// The verifier's report, for people and for programs.
 import type { findingKinds, Verdict } from "../model/verdict.ts";
 import type { KnownFinding } from "./baseline.ts";
 import type { Json, Moment, Place } from "./thing.ts";
@@ -19,7 +19,7 @@ export interface Mend {
   readonly edits: readonly Edit[];
 }
 
-/** What is wrong, accepted or not. */
+/** The kind of fault, accepted or not. */
 export type Kind = (typeof findingKinds)[number];
 
 export interface Finding {
@@ -44,7 +44,7 @@ export interface Finding {
 export interface FunctionReport {
   readonly id: string;
   readonly verdict: Verdict;
-  /** How many were played in which all of it happened; clean runs are none. */
+  /** Schedules played in which all of it happened; clean runs are not counted. */
   readonly schedules: number;
   /** Those there would have been time for in a larger budget. */
   readonly unplayed: number;
@@ -63,7 +63,7 @@ export interface VerifiedFunction extends FunctionReport {
   readonly fn: string;
   /** Where it is defined; null where no line of the user's was seen. */
   readonly place: Place | null;
-  /** What started it; null for a tick of a clock, or for nothing. */
+  /** The event that started it; null for a tick of a clock, or for nothing. */
   readonly event: { readonly name: string; readonly from: string } | null;
   readonly tookMs: number;
   readonly findings: readonly ShownFinding[];
@@ -93,7 +93,7 @@ export interface VerifyReport {
     readonly verdicts: Readonly<Partial<Record<Verdict, number>>>;
     readonly schedules: number;
     readonly tookMs: number;
-    /** What is wrong with what was accepted: entries that are over, or that nothing is found for. */
+    /** Faults of the accepted entries: they are over, or nothing is found for them. */
     readonly problems: readonly string[];
     /** Null where none was given. */
     readonly baseline: {
@@ -110,7 +110,7 @@ type Shorten = (file: string) => string;
 const shortPlace = (place: Place | null, shorten: Shorten) =>
   place === null ? null : { file: shorten(place.file), line: place.line };
 
-/** What `--reporter json` prints, key by key as docs/verify.md has it; files by the names that `shorten` gives them. */
+/** The output of `--reporter json`, key by key as docs/verify.md has it; files by the names that `shorten` gives them. */
 export function jsonOf({ functions, leftOut, summary }: VerifyReport, shorten: Shorten) {
   return {
     functions: functions.map(

@@ -8,7 +8,7 @@ const isSchema = (value: Json | undefined): value is Schema =>
 
 const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
-/** What the schema's author gave as an example; null for none. */
+/** The example of the schema's author; null for none. */
 export function exampleIn(schema: Json): Json {
   if (!isSchema(schema)) return null;
   return list(schema.examples)[0] ?? schema.example ?? null;

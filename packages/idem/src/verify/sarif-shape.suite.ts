@@ -1,4 +1,4 @@
-// What a SARIF 2.1.0 log of ours may hold, property by property as the standard names and bounds them (sections 3.13 to 3.58): nothing less, nothing more.
+// A SARIF 2.1.0 log of ours, property by property as the standard names and bounds them (sections 3.13 to 3.58): nothing less, nothing more.
 import { z } from "zod";
 
 const text = z.strictObject({ text: z.string().min(1) });

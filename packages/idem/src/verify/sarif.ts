@@ -1,8 +1,8 @@
-// What was found, in the format that code hosts show beside lines: SARIF 2.1.0 (OASIS, docs.oasis-open.org/sarif/sarif/v2.1.0). Pure.
+// The findings in the format that code hosts show beside lines: SARIF 2.1.0 (OASIS, docs.oasis-open.org/sarif/sarif/v2.1.0). Pure.
 import type { Kind, Mend, ShownFinding, VerifiedFunction, VerifyReport } from "./report.ts";
 import type { Place } from "./thing.ts";
 
-/** What a rule says of every finding of its kind. */
+/** The rules' texts, one rule for each kind of finding. */
 const rules: Readonly<Record<Kind, { readonly name: string; readonly short: string; readonly full: string }>> = {
   DOUBLED: {
     name: "Doubled",

@@ -1,4 +1,4 @@
-// What can go wrong, each by a name that repeats it; and which of it to play, from the record of one clean run. Pure.
+// Everything that can go wrong, each by a name that repeats it; and which of it to play, from the record of one clean run. Pure.
 
 export type Side = "before" | "after";
 
@@ -151,7 +151,7 @@ function readAdversity(name: string): Adversity | null {
   }
 }
 
-/** What a clean run showed, and what is known of the function: all that decides which schedules there are. */
+/** Facts from a clean run and about the function: they alone decide which schedules there are. */
 export interface CleanFacts {
   readonly effectCount: number;
   /** Of these, those that happened in a step. */
@@ -217,7 +217,7 @@ export function singles(facts: CleanFacts): Schedule[] {
 function deliveries(facts: CleanFacts): Adversity[] {
   if (!facts.isSent) return [{ kind: "again", when: "at-once" }];
   const again = (["at-once", "later", "after-end"] as const).map((when) => ({ kind: "again", when }) as const);
-  // What two events of one batch leave outside is no sum of what each of them does.
+  // Two events of one batch leave something else outside than the sum of each alone.
   const twinTimes = facts.isBatched ? (["after-end"] as const) : (["after-end", "at-once"] as const);
   const twins = twinTimes.map((when) => ({ kind: "twin", when }) as const);
   const otherIds: Adversity[] = facts.isUnkeyed
@@ -236,7 +236,7 @@ function deliveries(facts: CleanFacts): Adversity[] {
   return [...otherIds, ...(facts.hasTwin ? twins : []), ...again, ...fields];
 }
 
-/** What is played with two real events that somebody takes for one thing. */
+/** Schedules for two real events that are taken for one thing. */
 export const pairSchedules: readonly string[] = pairTimes.map((when) => scheduleOf({ kind: "pair", when }).id);
 
 /** Whether every wait is in vain in it: then it is compared with a clean run of its own. */
@@ -278,7 +278,7 @@ export function whyNotHappened(adversity: Adversity, facts: CleanFacts): string 
   }
 }
 
-/** What handles the end of a run is entered only where one ends so: with that adversity, each that may meet the handler's own effects. */
+/** A handler of a run's end is entered only where a run ends so: that adversity, with each that may meet the handler's own effects. */
 export function* inHandler(end: Adversity, effects: readonly number[]): Generator<Schedule> {
   for (const effect of effects) {
     yield scheduleOf(end, { kind: "die-at-effect", effect, side: "after", times: 1 });
@@ -289,7 +289,7 @@ export function* inHandler(end: Adversity, effects: readonly number[]): Generato
   }
 }
 
-/** Two adversities in one world, those first that are likeliest to meet. As many as somebody has time for. */
+/** Two adversities in one world, those first that are likeliest to meet. As many as there is time for. */
 export function* pairs(facts: CleanFacts): Generator<Schedule> {
   const effects = upTo(facts.effectCount);
   const losses = effects.flatMap((effect): Adversity[] => [

@@ -1,4 +1,4 @@
-// What a world's outside holds, and what a world leaves for whoever judges it. Plain data: it crosses from a thread to the command.
+// The things a world's outside holds, and the record a world leaves to be judged. Plain data: it crosses from a thread to the command.
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
@@ -11,7 +11,7 @@ export interface Place {
 
 /** Something a destination holds at a world's end. */
 export interface Thing {
-  /** Who sees it: "http", "mail", "files", "events". */
+  /** The watcher that sees it: "http", "mail", "files", "events". */
   readonly watcher: string;
   /** A host, a mail server, a folder. */
   readonly destination: string;
@@ -109,7 +109,7 @@ export interface WorldRecord {
   readonly sent: readonly SeenEffect[];
   /** Ids that destinations made up. */
   readonly madeIds: readonly string[];
-  /** What hosts answered that were really asked. */
+  /** Answers of hosts that were really asked. */
   readonly recorded?: readonly RecordedAnswer[];
   readonly commits: { readonly before: number; readonly after: number };
   /** Of the commits, by their numbers: those before which the function's code ran. */
@@ -119,7 +119,7 @@ export interface WorldRecord {
   readonly divergences: readonly Divergence[];
   readonly unproven: readonly string[];
   readonly absent: readonly AbsentField[];
-  /** What was taken for true without proof. */
+  /** Taken for true without proof. */
   readonly assumptions: readonly string[];
   /** Where clock and chance were read outside steps, if somebody looked. */
   readonly drawn: readonly { readonly what: "clock" | "chance"; readonly place: Place }[];

@@ -50,7 +50,7 @@ const another = (value: Json): Json => {
   if (typeof value === "number") return value + 1;
   if (typeof value === "boolean") return !value;
   if (typeof value !== "string") return value;
-  // What stays a UUID passes its schema.
+  // It stays a UUID, and passes its schema.
   if (uuid.test(value)) return `${value.slice(0, -1)}${value.endsWith("0") ? "1" : "0"}`;
   return value.includes("@") ? `twin-${value}` : `${value}-twin`;
 };

@@ -1,4 +1,4 @@
-// What idem.verify.ts says, as far as it is data. `env` and `load` are the program's own affair: the thread that loads it minds them. Pure.
+// The data of idem.verify.ts. Its `env` and `load` are read by the thread that loads the program. Pure.
 import { nearestWord } from "../model/nearest-word.ts";
 import type { Json } from "./thing.ts";
 import { type Accepted, readAccepted } from "./verify-memory.ts";
@@ -31,7 +31,7 @@ export type ConfiguredDatabase =
     };
 
 export interface VerifyConfiguration {
-  /** What is verified where the command names nothing, from the configuration's folder. */
+  /** Verified where the command names nothing, from the configuration's folder. */
   readonly modules: readonly string[];
   readonly fixtures: readonly Fixture[];
   readonly functions: Readonly<Record<string, FunctionSettings>>;
@@ -59,7 +59,7 @@ const strangeIn = (value: Written, known: readonly string[]): string | null => {
   return `"${strange}" means nothing there${near === null ? `; it may have ${known.join(", ")}` : `; did you mean "${near}"?`}`;
 };
 
-/** What is wrong with an event; null for nothing. */
+/** The fault of an event; null for none. */
 export function wrongEvent(event: unknown): string | null {
   if (!isRecord(event)) return "an event must be an object: { name, data }";
   if (typeof event.name !== "string" || event.name === "") return "an event has no `name`";

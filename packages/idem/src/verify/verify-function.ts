@@ -41,7 +41,7 @@ export interface VerifyFunctionOptions {
   readonly fn: DescribedFunction;
   /** Full names of functions that handle the end of others. */
   readonly endHandlers: readonly string[];
-  /** What starts it. Absent for a function that only a clock starts, or only others invoke. */
+  /** The event that starts it. Absent for a function that only a clock starts, or only others invoke. */
   readonly event?: { readonly name: string; readonly data?: Json; readonly id?: string } | null;
   /** Another event for the same thing, and how long after the first it came. */
   readonly second?: { readonly name: string; readonly data?: Json; readonly apartMs: number } | null;
@@ -63,15 +63,15 @@ export interface VerifyFunctionOptions {
   readonly seed?: number;
   /** Only these; null for all there are. Names that mean nothing are left out. */
   readonly only?: readonly string[] | null;
-  /** Which of the single adversities are played; all unless told. `index` is their place among them. */
+  /** Which of the single adversities are played; all unless given. `index` is their place among them. */
   readonly picks?: (schedule: Schedule, index: number) => boolean;
-  /** Those of a lower rank are played first; as they are listed, unless told. */
+  /** Those of a lower rank are played first; as they are listed, unless given. */
   readonly rank?: (schedule: Schedule) => number;
   /** Played before all others: what failed the last time. */
   readonly remembered?: readonly string[];
   /** Why a finding about this effect may be; null where nobody said so. */
   readonly accepts?: (effect: string) => string | null;
-  /** Whether findings are made small and changes that mend them are looked for; they are, unless told. */
+  /** Whether findings are made small and changes that mend them are looked for; true unless given. */
   readonly mends?: boolean;
   /** The text of a file of the user's, for edits; null where it cannot be read. */
   readonly readSource?: (file: string) => string | null;
@@ -351,7 +351,7 @@ class FunctionVerifier {
 
   /** The same function, looked at in another way. */
   private async tried(other: Partial<VerifyFunctionOptions>, trial: Trial): Promise<Tried> {
-    // What was recorded is known by now: nobody is asked again.
+    // The recordings are known by now: no host is asked again.
     const { onPlayed: _, remembered: __, picks: ___, record: ____, ...options } = this.options;
     const known = { ...options, fixtures: this.script.fixtures, budgetMs: 0, mends: false };
     const verifier = new FunctionVerifier({ ...known, ...other }, trial);

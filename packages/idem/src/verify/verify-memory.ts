@@ -1,5 +1,5 @@
-// What is known from earlier: schedules that failed, to be played first; and effects a person accepted, with a reason and an end. It is committed with the
-// code (idem.verify.json). Pure.
+// Memory of earlier verifications: schedules that failed, to be played first; and effects a person accepted, with a reason and an end. It is committed
+// with the code (idem.verify.json). Pure.
 
 export interface Accepted {
   /** As findings name it: "POST metrics.local/v1/points"; a star stands for anything. */
@@ -73,7 +73,7 @@ export function isLike(pattern: string, text: string): boolean {
 const covers = ({ effect, function: of }: Accepted, asked: string, id: string): boolean =>
   (of === undefined || of === id) && isLike(effect, asked);
 
-/** Who may accept what, and which entry did. */
+/** Looks effects up among the accepted entries, and remembers the entries that were used. */
 export class Consent {
   private readonly used = new Set<Accepted>();
 

@@ -26,7 +26,7 @@ export interface VerifyProgramOptions {
   /** As they were prepared. */
   readonly databases: readonly DatabaseScript[];
   readonly memory: VerifyMemory;
-  /** What hosts answered when they were recorded. */
+  /** Recorded answers of hosts. */
   readonly recordings: readonly Fixture[];
   /** Hosts that are asked once more, and recorded. */
   readonly recordHosts: readonly string[];
@@ -43,7 +43,7 @@ export interface VerifyProgramOptions {
   readonly shorten: (file: string) => string;
   /** Functions that are not verified, and why. */
   readonly leftOut: readonly LeftOut[];
-  /** What plays this schedule of the function's again. */
+  /** The command or call that plays this schedule of the function again. */
   readonly repeatOf: (id: string, schedule: string, seed: number) => string;
   /** Where its worlds are others than threads'. */
   readonly how?: Pick<VerifyFunctionOptions, "isEveryWorldBudgeted" | "mends" | "picks" | "rank">;
@@ -56,7 +56,7 @@ export interface Verified {
   readonly looked: Looked;
   /** With what failed now. */
   readonly memory: VerifyMemory;
-  /** What hosts answered now. */
+  /** Answers of hosts recorded now. */
   readonly recorded: readonly Fixture[];
 }
 
@@ -74,7 +74,7 @@ export async function verifyProgram(options: VerifyProgramOptions): Promise<Veri
     const take = (answers: readonly Fixture[]) => recorded.push(...answers);
     const report = await verifyOne(options, fn, { event, budgetMs: share, consent, take });
     const tookMs = platform.monoMs() - before;
-    // What one leaves of its share is the others'.
+    // The unused part of a share is left to the others.
     budgetMs -= Math.min(share, tookMs);
     memory = remember(memory, report.id, failingOf(report), report.outdated);
     verified.push(shown(options, fn, report, event, tookMs));
@@ -131,7 +131,7 @@ async function verifyOne(
   });
 }
 
-/** What is played first the next time. A clean run is played anyway. */
+/** Schedules to play first the next time. A clean run is played anyway. */
 const failingOf = ({ findings }: FunctionReport): string[] =>
   findings
     .filter(({ verdict, schedule }) => verdict !== "UNPROVEN" && verdict !== "ACCEPTED" && schedule !== "clean")

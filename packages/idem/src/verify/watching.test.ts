@@ -1,4 +1,4 @@
-// What reaches outside by others' packages: clients, providers' own SDKs, mail. Their programs load hundreds of modules for each process of a world, so
+// Effects that leave through others' packages: clients, providers' own SDKs, mail. Their programs load hundreds of modules for each process of a world, so
 // only the schedules that tell are played here.
 import { execFile } from "node:child_process";
 import { once } from "node:events";

@@ -118,7 +118,7 @@ test.each(waysOut)("%s is a way out: refused, and UNPROVEN by its name", async (
   });
   expect(findings.map(({ thing }) => thing).join()).toMatch(words);
   expect(verdict).toBe("UNPROVEN");
-  // What had left would be here by now: both ends are on this machine, and two clean runs are over.
+  // Anything that had left would be here by now: both ends are on this machine, and two clean runs are over.
   await new Promise((resolve) => setImmediate(resolve));
   expect({ arrived, isMade: existsSync(marker), open: readFileSync(join(folder, "open"), "utf8") }).toEqual({
     arrived: 0,

@@ -1,5 +1,5 @@
-// What stands between a world's server and its app, in both directions: calls on their way to the app, and what the app says to its server. Both pass here,
-// where a world may lose them and end the app around them.
+// Stands between a world's server and its app. Calls to the app, and what the app says to its server, pass here, where a world may lose them and end the app
+// around them.
 import http, { type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -1,4 +1,4 @@
-// What stands outside an app's processes and outlives them: its mail, its files, its databases; of one world. The watchers in the processes note what they did
+// The outside of an app's processes, which outlives them: its mail, its files, its databases; of one world. The watchers in the processes note what they did
 // in the world's folder (watch-app.ts); here it is held, put back, and shown at the end.
 import fs from "node:fs";
 import { sqliteDriver } from "../../store/sqlite/driver.ts";

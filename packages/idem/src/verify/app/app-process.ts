@@ -18,7 +18,7 @@ import type { AppConnection, ControlServer, StartedApp } from "./control-server.
 
 export interface AppProcessOptions {
   readonly platform: Pick<Platform, "timer" | "monoMs" | "randomBytes">;
-  /** What starts it, as a shell reads it; a list is started without one. */
+  /** The command that starts it, as a shell reads it; a list is started without one. */
   readonly command: string | readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -32,7 +32,7 @@ export interface AppProcessOptions {
   readonly world: WorldOfProcess | null;
 }
 
-/** What a process says while a world is played in it. */
+/** Hears the messages of a process while a world is played in it. */
 export interface AppListener {
   asked(message: Extract<FromApp, { kind: "ask" }>, answer: (message: ToApp) => void): void;
   /** `name`: of this effect, among all of its process group. */
@@ -53,7 +53,7 @@ const pollMs = 25;
 const orderMsMax = 5_000;
 const goneMsMax = 5_000;
 
-/** What Node is given to serve the functions of a program's modules. */
+/** Node's arguments for serving the functions of a program's modules. */
 export const serveModules = (modules: readonly string[]): string[] => [
   fileURLToPath(builtFile("verify/app/serve-modules")),
   JSON.stringify(modules),
@@ -82,7 +82,7 @@ export class AppProcess implements StartedApp {
   private listener: AppListener | null = null;
   private port: number | null = null;
   private exited: { readonly why: string } | null = null;
-  /** What it was refused while it started. */
+  /** Refused while it started. */
   private refused: string | null = null;
   private readonly waiting = new Map<number, (absent: readonly AbsentField[]) => void>();
   private count = 0;
@@ -131,7 +131,7 @@ export class AppProcess implements StartedApp {
 
   // ------------------------------------------------------------------------------------------------ its end
 
-  /** How many of its processes are there, of those that run under the watcher. */
+  /** The number of its processes that run under the watcher. */
   get size(): number {
     return new Set([...this.connections].map(({ pid }) => pid)).size;
   }
@@ -163,7 +163,7 @@ export class AppProcess implements StartedApp {
 
   private ended(why: string): void {
     this.exited ??= { why };
-    // What it left running in the background is of its group.
+    // Processes it left in the background are of its group.
     this.killNow();
     this.gone();
   }
@@ -265,7 +265,7 @@ export class AppProcess implements StartedApp {
     await this.order((id) => ({ kind: "now", id, nowMs }));
   }
 
-  /** What its code read in vain of what was answered. */
+  /** Fields that its code read in vain of answers. */
   report(): Promise<readonly AbsentField[]> {
     return this.order((id) => ({ kind: "report", id }));
   }
@@ -275,7 +275,7 @@ export class AppProcess implements StartedApp {
     if (this.isDead || serving === null) return Promise.resolve([]);
     const id = ++this.count;
     return new Promise((resolve) => {
-      // Code that never gives its turn back hears of nothing.
+      // Code that never gives its turn back receives nothing.
       const patience = this.options.platform.timer(orderMsMax, () => resolve([]));
       this.waiting.set(id, (absent) => {
         patience.cancel();

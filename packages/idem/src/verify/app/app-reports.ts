@@ -1,5 +1,5 @@
-// What an app tells its server, counted: the answers to its calls, the steps it reports on the way, the events it sends. These are what a server commits; an app
-// may die before one of them arrives, or when it was taken.
+// An app's reports to its server, counted: the answers to its calls, the steps it reports on the way, the events it sends. These are what a server commits; an
+// app may die before one of them arrives, or when it was taken.
 import type { Adversity, Schedule, Side } from "../schedules.ts";
 
 export type Report = "answer" | "steps" | "event";

@@ -1,4 +1,4 @@
-// The server of an app's world: the product's own, over the world's store and clock, which knows the app as it told itself; and what it finds in that store.
+// The server of an app's world: the product's own, over the world's store and clock; it knows the app by its own description. And what it finds in that store.
 import { silentLogger } from "../../execute/log-style.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { tickEventName } from "../../model/tick.ts";
@@ -24,7 +24,7 @@ export const awake = { isDead: false, isFrozen: false } as const;
 export interface AppServerOptions extends Pick<WorldScript, "fn" | "names" | "tickName"> {
   readonly seed: number;
   readonly platform: Platform;
-  /** What the app said of itself. */
+  /** The app's own description of itself. */
   readonly registration: AppRegistration;
   /** Where the world's server is to call it. */
   readonly appUrl: string;
@@ -63,7 +63,7 @@ export async function openAppServer(
   return server;
 }
 
-/** Only the function that is looked at hears of what is delivered, and no clock starts any. */
+/** Only the function that is looked at receives what is delivered, and no clock starts any. */
 function fitted({ registration, appUrl, fn, names, tickName }: AppServerOptions): AppRegistration {
   const functions = registration.functions.map(({ fn: each, config }) => {
     const events = config.triggers.flatMap((trigger) => ("event" in trigger ? [trigger] : []));
@@ -75,7 +75,7 @@ function fitted({ registration, appUrl, fn, names, tickName }: AppServerOptions)
   return { ...registration, url: appUrl, functions };
 }
 
-/** What stands for a tick, or for being invoked, under the name the SDK knows it by: it refuses all others. */
+/** The event that stands for a tick or an invocation gets the name the SDK knows it by: the SDK refuses all others. */
 export function knownToSdk({ tickName, registration, fn }: AppServerOptions, request: Passing): Passing {
   const target = registration.functions.find((each) => each.fn === fn);
   const isTimed = target?.config.triggers.some((each) => "cron" in each) === true;
@@ -86,7 +86,7 @@ export function knownToSdk({ tickName, registration, fn }: AppServerOptions, req
   return { ...request, body: Buffer.from(known) };
 }
 
-/** What runs wait for stands in the store: the app asked the server for it. Added to `known`, by run and step. */
+/** Adds to `known` what runs wait for, by run and step. It stands in the store: the app asked the server for it. */
 export async function findWaits(
   { reads }: MemoryStore,
   known: Map<string, Wait>,

@@ -1,4 +1,4 @@
-// What passes between an app, its server and the outside in one world: calls on their way to the app, what the app says to its server, what its code asks of
+// All traffic between an app, its server and the outside in one world: calls on their way to the app, what the app says to its server, what its code asks of
 // destinations or is about to do itself. Each may be lost, and the app may die around it.
 import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import type { DestinationModel } from "../destination-model.ts";
@@ -27,7 +27,7 @@ export interface AppTrafficOptions {
   readonly schedule: Schedule;
   readonly model: DestinationModel;
   readonly now: () => number;
-  /** Something happened: whoever waits for quiet waits on. */
+  /** Something happened: those that wait for quiet wait on. */
   readonly stir: () => void;
   readonly say: (text: string) => void;
   readonly unproven: (what: string) => void;
@@ -126,7 +126,7 @@ export class AppTraffic {
     });
   }
 
-  /** What the app says to its server. */
+  /** A message of the app to its server. */
   async toServer(request: Passing): Promise<Passed | null> {
     const app = this.options.running();
     const server = this.options.server();
@@ -183,7 +183,7 @@ export class AppTraffic {
 
   // ------------------------------------------------------------------------------------------------ between app and outside
 
-  /** Whoever of the app's code asks, in the call it belongs to: while that is not given up, it is under way. */
+  /** Asks for code of the app in the call it belongs to: while the call is not given up, the asking is under way. */
   private async asCallOf(
     app: RunningApp,
     by: AskedBy,
@@ -244,7 +244,7 @@ export class AppTraffic {
       const { effects } = this;
       const asked = isStill ? effects.effectStill(caller, about, carry) : effects.effectLater(caller, about, carry);
       const became = await asked.catch((error: unknown) => {
-        // The app's code hears of it from whoever refused it.
+        // The app's code has it from the one that refused it.
         if (error instanceof NotCarried) return { kind: "lost" } as const;
         throw error;
       });
@@ -258,7 +258,7 @@ export class AppTraffic {
     settle?.(carried === null ? null : { ...carried, value: null });
   }
 
-  /** What the server fetches for a step of the app's. */
+  /** The server's fetch for a step of the app. */
   async fetch({ url, method, headers, body }: HttpRequest): Promise<HttpResponse> {
     const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
     const asked = { method: method.toUpperCase(), url: new URL(url), headers: lower, body: body ?? "" };

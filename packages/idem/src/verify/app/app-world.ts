@@ -1,4 +1,4 @@
-// One world of an app: a server of its own over a store in memory, on a clock that moves when told; the app in processes that are really killed; an outside that
+// One world of an app: a server of its own over a store in memory, on a clock that is moved by hand; the app in processes that are really killed; an outside that
 // outlives them. Played to its end under one schedule.
 import type { Engine } from "../../engine/engine.ts";
 import { isDivergence, readDivergence } from "../../model/divergence.ts";
@@ -28,14 +28,14 @@ export interface AppWorldOptions extends WorldScript {
   readonly schedule: Schedule;
   readonly seed: number;
   readonly platform: Platform;
-  /** What the app said of itself. */
+  /** The app's own description of itself. */
   readonly registration: AppRegistration;
   /** Where the world's server is to call it. */
   readonly appUrl: string;
   readonly handlers: readonly string[];
   /** Another start of the app, ready; a string says why there is none. */
   readonly start: () => Promise<{ readonly process: AppProcess; readonly port: number } | string>;
-  /** What outlives its processes. */
+  /** Opens the outside, which outlives its processes. */
   readonly open: (now: () => number) => Promise<AppOutside>;
 }
 
@@ -48,7 +48,7 @@ const worldMsMax = 30_000;
 const restartMs = 500;
 /** Steps a run can be rerun from: they do something. */
 const doing = new Set(["run", "fetch", "effect", "send-event", "invoke"]);
-/** Real time in which nothing happens, after which whoever was given up goes on: the call that came in its place may be waiting for what it holds. */
+/** Real time in which nothing happens, after which calls that were given up go on: the one in their place may be waiting for what they hold. */
 const stuckMs = 1_500;
 /** Rounds in which what stands in an outbox is handed on. */
 const roundsMax = 40;
@@ -153,7 +153,7 @@ export class AppWorld {
     return this.traffic.toApp(request);
   }
 
-  /** What the app says to its server. */
+  /** A message of the app to its server. */
   toServer(request: Passing): Promise<Passed | null> {
     return this.traffic.toServer(request);
   }
@@ -292,7 +292,7 @@ export class AppWorld {
     if (!this.quiet.isHanging) this.unproven("the world does not come to its end: something goes on and on");
   }
 
-  /** What the code left in an outbox is handed on by the app itself, on the machine's time; leases on it end by the world's. */
+  /** The app itself hands its outbox on, on the machine's time; leases on it end by the world's. */
   private async untilHandedOn(): Promise<void> {
     const { outside } = this;
     for (let round = 0; outside !== null && (await outside.isHandingOn()); round++) {

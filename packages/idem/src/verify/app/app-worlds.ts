@@ -21,14 +21,14 @@ import { ControlServer } from "./control-server.ts";
 
 export interface AppWorldsOptions {
   readonly platform: Platform;
-  /** What starts the app, as a shell reads it; a list is started without one. */
+  /** The command that starts the app, as a shell reads it; a list is started without one. */
   readonly command: string | readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where its functions are served, as its author says. */
   readonly url: URL;
   readonly startMsMax: number;
-  /** Whether another start is made ready meanwhile; it is, unless told, or where a start has to know its world. */
+  /** Whether another start is made ready meanwhile; true unless given, and never where a start has to know its world. */
   readonly isAhead?: boolean;
   /** The app's, as they were prepared. */
   readonly databases?: readonly DatabaseScript[];
@@ -38,7 +38,7 @@ export interface AppWorldsOptions {
 export class AppNotReady extends Error {
   constructor(
     message: string,
-    /** What it printed last. */
+    /** Printed last. */
     readonly output: readonly string[],
   ) {
     super(message);
@@ -90,7 +90,7 @@ export class AppWorlds {
     return process;
   }
 
-  /** What outlives the processes of a world. */
+  /** Opens the outside of a world, which outlives its processes. */
   private open(of: Pick<AppOutsideOptions, "isSetUp" | "now" | "events">): Promise<AppOutside> {
     const { cwd: home, databases = [] } = this.options;
     return AppOutside.open({ folder: join(this.scratch, `world-${++this.count}`), home, databases, ...of });
@@ -112,7 +112,7 @@ export class AppWorlds {
     return { process, port: started.port };
   }
 
-  /** Its functions, as it tells them to a server. Throws AppNotReady. */
+  /** Its functions, as it registers them at a server. Throws AppNotReady. */
   async describe(): Promise<readonly DescribedFunction[]> {
     const { platform } = this.options;
     const outside = await this.open({ isSetUp: true, now: () => platform.wallMs(), events: [] });
@@ -233,6 +233,6 @@ export class AppWorlds {
   }
 }
 
-/** What a process has to know of it while it starts; null for nothing. */
+/** The part of a world that a process has to know while it starts; null for nothing. */
 const knownTo = (outside: AppOutside): { readonly world: WorldOfProcess; readonly env: object } | null =>
   outside.isKnownFromStart() ? { world: outside.forProcess(), env: outside.env } : null;

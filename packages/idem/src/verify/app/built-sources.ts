@@ -7,7 +7,7 @@ import type { Place } from "../thing.ts";
 /** As bundlers call files of the project. */
 const ofProject = /^(?:turbopack:\/\/\/\[project\]\/|webpack:\/\/[^/]*\/(?:\.\/)?)/;
 
-/** The place itself where nobody tells of another. */
+/** The place itself where no other is known. */
 export function builtSource(place: Place): Place {
   const entry = findSourceMap(place.file)?.findEntry(place.line - 1, place.column - 1);
   if (entry === undefined || !("originalSource" in entry) || entry.originalSource === undefined) return place;

@@ -1,5 +1,5 @@
-// What an app's processes and the command say to each other, a line of JSON each. The command listens on loopback; whoever comes shows the token of
-// the process it was started in.
+// Messages between an app's processes and the command, a line of JSON each. The command listens on loopback; each connection shows the token of the process it
+// was started in.
 import type { ModelAnswer } from "../destination-model.ts";
 import type { AbsentField, Json, Place } from "../thing.ts";
 import type { DatabaseScript } from "../worker/sql/database-script.ts";
@@ -21,7 +21,7 @@ export interface AppSettings {
   readonly world: WorldOfProcess | null;
 }
 
-/** What a process has to know of its world, and finds there of those that were before it. */
+/** A process's share of its world: what it has to know, and what earlier processes left there. */
 export interface WorldOfProcess {
   /** Outlives the process: what it notes, and what it writes to files. */
   readonly folder: string;
@@ -77,7 +77,7 @@ export type FromApp =
       readonly by: AskedBy;
       readonly isStill: boolean;
     }
-  /** It was; null where whoever was asked refused it. */
+  /** It was carried out; null where it was refused. */
   | { readonly kind: "effected"; readonly id: number; readonly carried: Omit<Carried<never>, "value"> | null }
   | { readonly kind: "unproven"; readonly what: string }
   /** Refused while the app was starting: why it may not start. */
@@ -91,9 +91,9 @@ export type ToApp =
   /** Null where the connection broke. */
   | { readonly kind: "answer"; readonly id: number; readonly answer: ModelAnswer | null }
   | EffectReply
-  /** The world's time, told before each call. */
+  /** The world's time, sent before each call. */
   | { readonly kind: "now"; readonly id: number; readonly nowMs: number }
-  /** What is delivered to the world; from here on it is looked at. */
+  /** Events that are delivered to the world; from here on it is looked at. */
   | {
       readonly kind: "begin";
       readonly id: number;
@@ -103,7 +103,7 @@ export type ToApp =
     }
   | { readonly kind: "report"; readonly id: number };
 
-/** What the command says to an effect: carry it out, or what became of it. */
+/** The command's reply to an effect: carry it out, or what became of it. */
 export type EffectReply =
   | { readonly kind: "go"; readonly id: number; readonly by: Omit<Applied, "key"> }
   | { readonly kind: "became"; readonly id: number; readonly became: Became };

@@ -13,7 +13,7 @@ export class ProcessEffects implements Pick<Outside, "effect" | "effectLater" | 
       readonly post: (message: FromApp) => void;
       /** The same, standing still until it is answered. */
       readonly ask: (message: FromApp) => EffectReply;
-      /** Before the first call nothing is an effect: it is told, and does not happen. */
+      /** Before the first call nothing is an effect: it is reported, and does not happen. */
       readonly isTooEarly: (about: AskedEffect) => boolean;
     },
   ) {}
@@ -73,7 +73,7 @@ const without = <T>({ isRepeat, isForgotten = false }: Carried<T>): Omit<Carried
   isForgotten,
 });
 
-/** Whoever says that it happened lets it be carried out first. */
+/** An effect is carried out before it is said to have happened: "happened" without that is a lost one. */
 const notHappened = (said: Became): Effected<never> => (said.kind === "happened" ? { kind: "lost" } : said);
 
 const became = <T>(said: EffectReply, { value }: Carried<T>): Effected<T> =>

@@ -6,7 +6,7 @@ import type { Platform } from "../../platform/platform.ts";
 const restMs = { idle: 8, blocked: 60, end: 40 } as const;
 /** The same, though something is under way. */
 const hangMs = 10_000;
-/** How often whoever is under way is looked at then. */
+/** Between two looks at what is under way then. */
 const busyMs = 60;
 const lookMs = 1;
 

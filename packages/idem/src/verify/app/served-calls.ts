@@ -54,7 +54,7 @@ export function askedBy(): AskedBy {
   return { call: run?.call ?? null, step: stepAtWork(), isLate: run?.isOver === true, place: caller?.place ?? null };
 }
 
-/** The official SDK keeps what it is at under this name, for whoever traces it. */
+/** The official SDK keeps its current work under this name, for tracing. */
 const alsOfSdk = Symbol.for("inngest:als");
 
 interface SdkContext {

@@ -1,5 +1,5 @@
-// What an app's process opens outside of any call, and nobody watches: a socket that is opened when the module is loaded, a library, a thread. Whoever serves
-// calls from the same process is UNPROVEN by it. Beyond this machine nothing is reached at all.
+// Unwatched things that an app's process opens outside of any call: a socket that is opened when the module is loaded, a native addon, a thread. Functions
+// served from the same process are UNPROVEN by it. Beyond this machine nothing is reached at all.
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";

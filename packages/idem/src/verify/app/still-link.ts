@@ -1,5 +1,5 @@
-// How code that cannot wait asks the command (`writeFileSync`, a statement of SQLite): its process stands still until it is answered, and for ever where it is
-// killed there. A thread has the socket, because the one that stands still hears of nothing.
+// The line to the command for code that cannot wait (`writeFileSync`, a statement of SQLite): its process stands still until it is answered, and for ever where
+// it is killed there. A thread has the socket, because the one that stands still receives nothing.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { environment } from "../../platform/node-thread.ts";
 import { builtFile } from "../../platform/package-files.ts";
@@ -27,7 +27,7 @@ export class StillLink {
     const { answered } = this;
     const thread: StillThread = { port: port2, answered, settings: { controlPort, token }, pid: process.pid };
     asMachine(() => {
-      // What loads the app's code has no business there.
+      // Loaders of the app's code (NODE_OPTIONS) have no business there.
       const env = { ...environment(), NODE_OPTIONS: "" };
       const options = { workerData: thread, transferList: [port2], execArgv: [], env };
       new Worker(builtFile("verify/app/still-link-thread"), options).unref();

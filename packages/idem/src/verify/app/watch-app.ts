@@ -1,6 +1,6 @@
 // An app's process as the verifier watches it. Inside a call of the server's everything that leads outside is met as in a world's thread: requests are
 // answered by the model, which lives in the command; mail, files and databases by the thread's own watchers, which ask the command whether an effect happens
-// and note what it did where it outlives the process; other ways out are refused and told. Outside of any call a process starts as it always does, but for
+// and note what it did where it outlives the process; other ways out are refused and reported. Outside of any call a process starts as it always does, but for
 // the network, from which nothing leaves, and databases, which are the world's.
 import { syncBuiltinESMExports } from "node:module";
 import { setEnvironment } from "../../platform/node-thread.ts";
@@ -52,12 +52,12 @@ export async function watchApp(settings: AppSettings): Promise<void> {
 class WatchedApp {
   private link: ControlLink | null = null;
   private still: StillLink | null = null;
-  /** How far the world's clock is ahead of the machine's. */
+  /** The world's clock minus the machine's. */
   private aheadMs = 0;
   private fields = new AbsentFields([]);
   private readonly asked = new Map<number, (answer: ModelAnswer | null) => void>();
   private count = 0;
-  /** What was reached for before the first call: told when this turns out to be the process that serves. */
+  /** Reached for before the first call: reported when this turns out to be the process that serves. */
   private readonly early = new Set<string>();
   private hasServed = false;
   private world: WorldOfProcess | null = null;
@@ -95,7 +95,7 @@ class WatchedApp {
       isWatched: () => isInCall() && !isUnwatched(),
       begin: () => () => {},
     };
-    // Of requests, mail and databases nothing is let out, whoever's code it is.
+    // No request, mail or statement is let out, no matter whose code it is.
     const everywhere: Outside = { ...outside, isWatched: () => !isUnwatched() };
     giveOtherPort(appPort, (asked, port) => this.post({ kind: "listening", asked, port }));
     watchCalls(life, () => this.firstCall());
@@ -209,14 +209,14 @@ class WatchedApp {
     return answer;
   }
 
-  /** Tools look for newer versions of themselves, telemetry says hello; what the user's own code asks for then is told. */
+  /** Tools look for newer versions of themselves, telemetry says hello; what the user's own code asks for then is reported. */
   private refusedAtStart(request: ModelRequest): Error {
     const isOwn = placeHere(this.refusedAtStart) !== null;
     if (isOwn && !isRead(request)) this.early.add(`${titleOf(request)} was asked for while the app was starting`);
     return Object.assign(new TypeError("fetch failed"), { code: "ECONNREFUSED" });
   }
 
-  /** What the app says to its server really leaves: to the command, wherever the app believes its server to be. */
+  /** Messages of the app to its server really leave: to the command, wherever the app believes its server to be. */
   private passToServer(): void {
     const { serverOrigin, token } = this.settings;
     const watched = globalThis.fetch;

@@ -1,4 +1,4 @@
-// What can go wrong around a handler, from the record of one clean call. Pure.
+// Everything that can go wrong around a handler, from the record of one clean call. Pure.
 import { type Adversity, nameOf } from "../schedules.ts";
 import type { CallPlan, SenderKind } from "./call-script.ts";
 
@@ -61,7 +61,7 @@ function* ofClient({ others }: CallFacts): Generator<CallPlan> {
   }
 }
 
-/** Those of whoever sends webhooks. */
+/** Those of a provider of webhooks. */
 function* ofProvider({ others }: CallFacts): Generator<CallPlan> {
   yield again("again-after-end", { afterMs: minute });
   yield again("again-after-days", { afterMs: 2 * day });

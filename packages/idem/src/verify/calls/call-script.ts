@@ -1,21 +1,21 @@
-// What a world of calls is played with: a handler, who calls it, and what goes wrong. Plain data: it crosses to a thread.
+// The script of a world of calls: a handler, its sender, and what goes wrong. Plain data: it crosses to a thread.
 import type { Adversity, Side } from "../schedules.ts";
 import type { WorldRecord } from "../thing.ts";
 import type { DatabaseScript } from "../worker/sql/database-script.ts";
 import type { Fixture } from "../worker/world-script.ts";
 
-/** Who calls: what they take for an answer, and how often they come again, differs. */
+/** Senders differ in what they take for an answer, and in how often they come again. */
 export type SenderKind = "client" | "provider" | "scheduler";
 
 /** A handler, by the module that exports it. */
 export interface HandlerPlace {
   readonly module: string;
   readonly name: string;
-  /** `(Request) => Response`, `(request, response) => …`, or told by what it is; `plain` is called without anything. */
+  /** `(Request) => Response`, `(request, response) => …`, null to find out; `plain` is called without anything. */
   readonly style: "fetch" | "node" | "plain" | null;
 }
 
-/** How a delivery is signed when it leaves: providers sign each anew, with its time. */
+/** The signature of a delivery, made when it leaves: providers sign each anew, with its time. */
 export type Signing =
   | { readonly provider: string; readonly secret: string; readonly id: string; readonly type: string | null }
   /** By a function that the handler's module, or another, exports: it is given the body and the time, and gives headers. */
@@ -29,7 +29,7 @@ export interface SentCall {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string | null;
   readonly signing: Signing | null;
-  /** Whoever sends this does not come again. */
+  /** Its sender does not come again. */
   readonly isOnce?: boolean;
   /** The signature is spoilt on the way. */
   readonly isSpoilt?: boolean;
@@ -59,7 +59,7 @@ export interface Arrival {
 export interface CallPlan {
   readonly id: string;
   readonly arrivals: readonly Arrival[];
-  /** What goes wrong with effects and with the engine's commits. */
+  /** Happen to effects and to the engine's commits. */
   readonly adversities: readonly Adversity[];
   /** The process dies around the k-th time it writes to its store for a call. */
   readonly dieAtWrite?: { readonly write: number; readonly side: Side };
@@ -73,19 +73,19 @@ export interface CallPlan {
   readonly note?: string;
 }
 
-/** What a caller was told in the end. */
+/** The last answer that a caller got. */
 export interface CallOutcome {
   readonly call: string;
   readonly tries: number;
   /** Of the last answer; null where none came, 0 for a value that is no response. */
   readonly status: number | null;
-  /** A person has to decide, and the caller was told so. */
+  /** A person has to decide, and the caller knows. */
   readonly isParked: boolean;
   readonly error: string | null;
 }
 
 export interface CallRecord extends WorldRecord {
   readonly calls: readonly CallOutcome[];
-  /** How often the store was written to for calls. */
+  /** Writes to the store for calls. */
   readonly writes: number;
 }

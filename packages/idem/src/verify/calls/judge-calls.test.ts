@@ -1,4 +1,4 @@
-// The table of handlers, row by row; and how those behave who call them.
+// The table of handlers, row by row; and the behaviour of their callers.
 import { describe, expect, test } from "vitest";
 import type { Thing } from "../thing.ts";
 import { afterAnswer, afterSilence } from "../worker/senders.ts";

@@ -1,4 +1,4 @@
-// The table of docs/verify.md#endpoints-webhooks-and-ticks as code: what arrived × what its caller was told × what the outside holds → verdict. Pure.
+// The table of docs/verify.md#endpoints-webhooks-and-ticks as code: what arrived × its caller's last answer × what the outside holds → verdict. Pure.
 import { compareThings, type Difference, type Volatile } from "../compare-things.ts";
 import { effectOf, type Judged, numberWord, titleOf, unknownsOf } from "../judge.ts";
 import type { Adversity } from "../schedules.ts";
@@ -84,7 +84,7 @@ function judgeLess(
   const last = outcomes.at(-1)?.status ?? null;
   const answered = last === null ? "nobody answers" : `every try is answered ${last}`;
   const effect = effectOf(clean[expected[0] ?? ""] ?? world, thing);
-  // What the destination refused did not happen, and the caller knows.
+  // A refused write did not happen, and the caller knows.
   if (isTold && isWhole && adversities.some(isRefusal))
     return held(`where ${title} is refused nothing happens, and the caller is told: ${answered}`);
   const what = isTold

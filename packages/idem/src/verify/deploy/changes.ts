@@ -1,4 +1,4 @@
-// What a function's new configuration changes for what waits: windows of its key, runs in line, events that are gathered, ticks of a schedule. Pure; each
+// Effects of a function's new configuration on what waits: windows of its key, runs in line, events that are gathered, ticks of a schedule. Pure; each
 // sentence is what the engine does (docs/deploying.md).
 import type { FlowConfig } from "../../flow/options.ts";
 import { flowText } from "../../flow/words.ts";
@@ -8,7 +8,7 @@ import { lengthText } from "../../model/length-text.ts";
 import type { PendingCounts } from "../../observe/pending-counts.ts";
 import type { CronRow } from "../../store/flow.ts";
 
-/** What waits for a function as the store has it. */
+/** Everything that waits for a function, as the store has it. */
 export interface Waiting {
   readonly now: number;
   readonly open: number;
@@ -29,14 +29,14 @@ export interface Windows {
   readonly until: number | null;
 }
 
-/** What has changed, and what becomes of what waits. */
+/** A changed option, and what becomes of what waits. */
 export interface Change {
   /** "idempotency", "concurrency", "cron 0 9 * * 1". */
   readonly what: string;
   readonly before: string;
   readonly now: string;
   readonly becomes: string;
-  /** How many things wait under what it was before. */
+  /** Things that wait under the option as it was. */
   readonly waiting: number;
   /** Until when, where that is known. */
   readonly until: number | null;

@@ -1,4 +1,4 @@
-// What the command does around replays: with threads that are played here.
+// The command around replays: its threads are played here.
 import { expect, test } from "vitest";
 import type { IdemOptions } from "../../sdk/client.ts";
 import type { FunctionOptions } from "../../sdk/function-types.ts";
@@ -86,7 +86,7 @@ test("modules that do not load in the thread that replays are no verdict about r
   await expect(failing).rejects.toThrow(CannotReplay);
 });
 
-/** What is told of a build with these functions, over a store in which the others wait. Runs are replayed as if they went on. */
+/** The report on a build with these functions, over a store in which the others wait. Runs are replayed as if they went on. */
 async function told(
   before: Partial<FunctionOptions>[],
   after: Partial<FunctionOptions>[],

@@ -20,7 +20,7 @@ import { Tally } from "./tally.ts";
 
 export interface CheckDeployOptions {
   readonly threads: Pick<PlayingThreads, "ask">;
-  /** How many of them are asked at once. */
+  /** Threads asked at once. */
   readonly lanes: number;
   readonly modules: readonly string[];
   readonly reads: StoreReads;
@@ -93,7 +93,7 @@ export async function checkDeploy(options: CheckDeployOptions): Promise<CheckedE
   return { functions: checked, others: await othersOf({ ...options, apps }, known, appOf) };
 }
 
-/** Which events tell a function's end is not its author's to say, and follows its names. */
+/** The events about a function's end follow from its names, and are not its author's to choose. */
 const asAuthored = (before: FunctionConfig, { config, handlesEnd }: DescribedFunction): FunctionConfig =>
   handlesEnd ? { ...config, triggers: before.triggers } : config;
 
@@ -230,7 +230,7 @@ async function replayBatch(
         : `its code ends the process: ${answer.why}`;
     endless.set(culprit.fn, (endless.get(culprit.fn) ?? 0) + 1);
     tell(culprit.fn, culprit.runId, told("STUCK", why));
-    // What was replayed before it in the same batch went with its thread.
+    // Replays before it in the same batch were lost with the thread.
     left = left.filter((each) => each !== culprit);
   }
 }
@@ -275,7 +275,7 @@ async function factsOf({ reads, env, now }: CheckDeployOptions, listed: Readonly
       const windows = isSame ? noWindows : await openWindows(reads, env, fn, now);
       return changesOf(before, is, { ...asked, windows });
     },
-    /** What waits under each name of a function that was renamed. */
+    /** Counts what waits under each name of a renamed function. */
     names: async ({ fn, config }: NamedFunction, of: ReadonlyMap<string, Listed>): Promise<WaitingUnder[]> =>
       Promise.all(
         (config.was === undefined ? [] : recordedNames({ fn, config })).map(async (name) => ({

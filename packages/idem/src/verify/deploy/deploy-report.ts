@@ -1,4 +1,4 @@
-// What `idem check-deploy` answers, for people and for programs.
+// The report of `idem check-deploy`, for people and for programs.
 
 import type { Change } from "./changes.ts";
 import { type KeyChange, type RunFact, type RunVerdict, runVerdicts } from "./judge-replay.ts";
@@ -39,7 +39,7 @@ export interface DeployReport {
   /** Open runs of apps that these modules have nothing of. */
   readonly others: { readonly apps: readonly string[]; readonly open: number };
   readonly summary: RunCounts & {
-    /** How many of one function and position are looked at. */
+    /** Runs looked at for each function and position. */
     readonly sample: number;
     readonly tookMs: number;
   };
@@ -72,7 +72,7 @@ export function sumOf(all: readonly RunCounts[]): RunCounts {
   ) as unknown as RunCounts;
 }
 
-/** 0 all goes on, 1 something is done again, dropped or stuck, or may be, 2 something could not be told. 3, could not run, is the command's own. */
+/** 0 all goes on, 1 something is done again, dropped or stuck, or may be, 2 something is unproven. 3, could not run, is the command's own. */
 export function exitCodeOf({ functions }: DeployReport): 0 | 1 | 2 {
   const found = new Set(functions.map(({ verdict }) => verdict));
   if (functions.some(({ changes }) => changes.some(({ isRisk }) => isRisk))) return 1;
@@ -80,7 +80,7 @@ export function exitCodeOf({ functions }: DeployReport): 0 | 1 | 2 {
   return functions.some(({ runs }) => runs.unproven > 0) ? 2 : 0;
 }
 
-/** What `--json` prints, key by key as docs/deploying.md has it; files by the names that `shorten` gives them. */
+/** The output of `--json`, key by key as docs/deploying.md has it; files by the names that `shorten` gives them. */
 export function jsonOf({ store, functions, others, summary }: DeployReport, shorten: (file: string) => string) {
   return {
     store,

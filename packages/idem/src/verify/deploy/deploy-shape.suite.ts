@@ -1,4 +1,4 @@
-// What `idem check-deploy --json` prints, key by key: nothing less, nothing more.
+// The output of `idem check-deploy --json`, key by key: nothing less, nothing more.
 import { z } from "zod";
 
 const count = z.int().min(0);

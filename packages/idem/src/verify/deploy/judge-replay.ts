@@ -1,6 +1,6 @@
-// What becomes of one open run under new code, from its record and from what the code asked for when it was replayed.
+// The verdict on one open run under new code, from its record and from what the code asked for when it was replayed.
 //
-//   the replay                                           what is told
+//   the replay                                           the verdict
 //   threw (not by a recorded failure), or hangs          STUCK    its code does not come as far as it did
 //   its steps claim one id (`was`)                       STUCK    the run is parked
 //   asks for a recorded step as another kind of step     STUCK    it would be given what another kind of step left
@@ -44,7 +44,7 @@ export interface JudgedRun {
 
 const keyedKinds: ReadonlySet<StepKind> = new Set(["run", "transaction", "effect", "fetch", "send-event", "invoke"]);
 
-/** What they leave is a value, whichever of them it was. */
+/** These all leave a value: one may stand for the other. */
 const valueKinds: ReadonlySet<StepKind> = new Set(["run", "transaction", "effect"]);
 
 const kindWords: Readonly<Partial<Record<StepKind, string>>> = {
@@ -171,7 +171,7 @@ function notesOf(memo: RunMemo, replay: Replay, waitInputs: ReadonlyMap<string, 
   return [...late, ...waits, ...data];
 }
 
-/** What a wait was asked for, without when it ends: that is by its clock. Null where nobody knows. */
+/** The condition of a wait, without its end, which depends on the clock. Null where it is unknown. */
 function conditionOf(input: string | null): string | null {
   if (input === null) return null;
   try {

@@ -1,4 +1,4 @@
-// What becomes of what waits under a function's names: its code says what it was called (`was`), the store has it under a name that is not said, or it was
+// The fate of what waits under a function's names: its code says what it was called (`was`), the store has it under a name that is not said, or it was
 // probably renamed and nobody said so. Pure.
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { leftBehind, type NamedFunction, recordedNames, shownApp, shownName } from "../../model/function-names.ts";
@@ -15,7 +15,7 @@ export interface WaitingUnder {
   readonly crons: number;
 }
 
-/** What a function of the store is probably called in the new code, and how that is said. */
+/** The probable name of a stored function in the new code, and the code that says so. */
 export interface NowCalled {
   readonly name: string;
   readonly mend: string;
@@ -54,7 +54,7 @@ export function renamedTo(
 function isAlike(row: Registered, each: Registered): boolean {
   if (row.config.id === each.config.id) return true;
   const starts = ({ config }: Registered) => config.triggers.map((one) => ("cron" in one ? one.cron : one.event));
-  // What tells of ended runs reaches many.
+  // Events about ended runs start many functions.
   return starts(row).some((start) => !start.startsWith("inngest/") && starts(each).includes(start));
 }
 
@@ -85,7 +85,7 @@ export function nameChanges(
     const becomes = `the store has nothing under ${text(first.name)}, so nothing is left behind; from now on it is recorded under that name`;
     changes.push(change(first.name, shownName(named), becomes, { waiting: 0, until: null, isRisk: false }));
   }
-  // What handles the ends of a function is renamed with it: that says nothing new.
+  // A handler of a function's ends is renamed with it: that is nothing new.
   const isTold = !named.handlesEnd || countOf(first) > 0;
   if (before !== undefined && shownName(before) !== shownName(named) && isTold) {
     const becomes = `it stays recorded under ${text(first.name)}: ${whatWaits(first)}, the keys of its steps and its pause go on`;
@@ -128,7 +128,7 @@ function whatWaits({ open, pending, windows, crons }: WaitingUnder): string {
     [open, "open run"],
     [pending, "waiting event"],
     [crons, "schedule"],
-    // Last: when the last one ends is told behind it.
+    // Last: callers add when the last one ends.
     [windows.count, "window"],
   ];
   const said = parts.flatMap(([count, one]) => (count === 0 ? [] : counted(count, one)));

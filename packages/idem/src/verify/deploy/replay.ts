@@ -1,4 +1,4 @@
-// What a thread tells of one open run's record, replayed over the function as the modules now have it. Plain data.
+// A thread's report on one open run, its record replayed over the function as the modules now have it. Plain data.
 import type { StepKind } from "../../model/step.ts";
 import type { RunMemo } from "../../store/leases.ts";
 import type { Place } from "../thing.ts";
@@ -13,10 +13,10 @@ export interface ReplayedRun {
 /** A step that the code asked for. */
 export interface AskedStep {
   readonly stepId: string;
-  /** What its outcome is kept under. */
+  /** Its outcome is kept under this name. */
   readonly name: string;
   readonly repeat: number;
-  /** What the code calls it. */
+  /** Its name in the code. */
   readonly step: string;
   readonly kind: StepKind;
   /** Neither an outcome, nor a wait, nor a failed attempt of it is in the record. */
@@ -56,7 +56,7 @@ export interface Replay {
   /** Recorded under a former id of a step whose record is another one. */
   readonly passedOver: readonly string[];
   readonly supposed: readonly Supposed[];
-  /** What its code reached for outside of steps, which nothing here answers. */
+  /** Reached for outside of steps; nothing here answers it. */
   readonly refused: readonly string[];
   /** Why the client's schema of the run's event would refuse its data today; null where it would not. */
   readonly refusedData: string | null;

@@ -1,6 +1,6 @@
-// What a replay that stopped at a new step would do behind it. A step that was renamed and one that was put between others look the same until the code goes on:
-// so the new one is given the outcome of one that nobody has asked for, and the code is entered again. Where that other one is asked for after all, the new
-// one was put in; where it never is, it was renamed. Nothing of it is true but what the code asks for.
+// A guess at what a replay that stopped at a new step would do behind it. A step that was renamed and one that was put between others look the same until the
+// code goes on: so the new one is given the outcome of one that nobody has asked for, and the code is entered again. Where that other one is asked for after
+// all, the new one was put in; where it never is, it was renamed. Nothing of it is true but what the code asks for.
 import { knownSteps, waitKinds } from "../../execute/known-step.ts";
 import { divergenceId } from "../../model/divergence.ts";
 import { nearestWord } from "../../model/nearest-word.ts";
@@ -27,7 +27,7 @@ export interface Recorded {
   readonly state: "done" | "failing" | "waiting";
 }
 
-/** What earlier passes of the code asked for, in the order of recording; but what was told of before. */
+/** Steps that earlier passes of the code asked for, in the order of recording, without those already reported as diverged. */
 export function recordedOf(memo: RunMemo): Recorded[] {
   const steps = new Map(memo.steps.map((step) => [step.stepId, step]));
   const waits = new Map(memo.waits.map((wait) => [wait.stepId, wait]));
@@ -90,7 +90,7 @@ export async function suppose(
         unasked.filter(({ stepId }) => !taken.has(stepId)),
       );
       took.set(step.stepId, found?.stepId ?? null);
-      // What is not over has nothing to give.
+      // An unfinished step has no outcome to give.
       if (found !== null && found.outcome === null) continue;
       steps.push(answered(step, found?.outcome ?? noValue, ++stamp));
     }

@@ -1,4 +1,4 @@
-// What was found in the runs of one function, counted: the same thing in a thousand runs is one finding.
+// Findings in the runs of one function, counted: the same thing in a thousand runs is one finding.
 
 import { type DeployFinding, noRuns, type RunCounts, withRun } from "./deploy-report.ts";
 import type { JudgedRun, RunFact, RunVerdict } from "./judge-replay.ts";

@@ -1,5 +1,5 @@
-// What a person could change about a function so that a finding goes away, in the form in which a world plays it: the code stays as it is, and
-// what the change would do is done for it. Plain data.
+// A change to a function that would make a finding go away, in the form in which a world plays it: the code stays as it is, and the effect of
+// the change is supplied. Plain data.
 import type { FunctionConfig } from "../../model/function-config.ts";
 import { readIdempotency } from "../../model/function-options.ts";
 
@@ -10,7 +10,7 @@ export interface CallsAt {
   readonly title: string;
 }
 
-/** Its config with this key, for as long as its key had, or for as long as one has unless told. */
+/** Its config with this key, for as long as its key had, or for the default. */
 export function withFunctionKey(config: FunctionConfig, expression: string): FunctionConfig {
   const { unkeyed: _, ...rest } = config;
   const before = config.idempotency ?? readIdempotency(expression).idempotency!;
@@ -27,7 +27,7 @@ export type Change =
     }
   /** The function has this key. */
   | { readonly kind: "function-key"; readonly expression: string }
-  /** What a step began is awaited in it, and it throws where that was refused or its answer was lost. */
+  /** Work that a step began is awaited in it, and the step throws where it was refused or its answer was lost. */
   | { readonly kind: "awaited" }
   /** Outside steps the code sees the time, or the chance, of the first time it came there: it was drawn in a step. */
   | { readonly kind: "drawn-in-step"; readonly what: "clock" | "chance" };

@@ -12,13 +12,13 @@ export interface ImproveFindings
   readonly config: FunctionConfig;
   readonly event: DeliveredEvent;
   readonly twin: DeliveredEvent | null;
-  /** Whoever gave the twin's data knows which data goes together: the event is left as it is. */
+  /** The user gave the twin's data, and knows which data goes together: the event is left as it is. */
   readonly isTwinGiven: boolean;
   /** The field that says which entity the event is about. */
   readonly entity: string | null;
 }
 
-/** How many findings of a function are made small and mended: the others are found again once these are gone. */
+/** Findings of a function that are made small and mended: the others are found again once these are gone. */
 const improvedMax = 5;
 /** Real time that making one event smaller may take. */
 const shrinkMsMax = 1_500;

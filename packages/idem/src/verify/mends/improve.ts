@@ -16,11 +16,11 @@ export interface ImproveOptions extends Pick<TellAbout, "fnId" | "readSource" | 
   /** All of the function's. */
   readonly findings: readonly Finding[];
   readonly key: Pick<ProposeFor, "keyExpression" | "isUnkeyed" | "suggestedKey" | "entityExpression">;
-  /** What this schedule alone shows; null for nothing. */
+  /** The finding of this schedule alone; null for none. */
   readonly playAgain: (schedule: string) => Promise<Finding | null>;
-  /** What this schedule shows with other data in the event. */
+  /** Plays this schedule with other data in the event. */
   readonly playWith: (schedule: string, data: Json) => Promise<Tried>;
-  /** What every single adversity shows, and this schedule first, with these changes made. */
+  /** Plays every single adversity, this schedule first, with these changes made. */
   readonly playChanged: (
     changes: readonly Change[],
     schedule: string,
@@ -75,7 +75,7 @@ async function mendOf(finding: Finding, schedule: string, options: ImproveOption
   const { effect, findings, key, fnId, readSource, modules } = options;
   const adversities = readSchedule(schedule)?.adversities ?? [];
   const others = findings.filter((each) => each !== finding);
-  // What else is wrong stays; what was not found before, or this, refutes it.
+  // Other known findings may stay; a new one, or this one, refutes the change.
   const isRefuted = (found: readonly Finding[]): boolean =>
     found.some((each) => isSameFinding(each, finding) || !others.some((other) => isSameFinding(each, other)));
   for (const changes of propose({ verdict: finding.verdict, adversities, effect, ...key })) {

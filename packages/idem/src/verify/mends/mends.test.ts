@@ -1,4 +1,4 @@
-// What a finding proposes was played, and is right: where it is an edit, the edited program holds.
+// A proposed mend was played, and is right: where it is an edit, the edited program holds.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,4 @@
-// Which changes might make a finding go away, by the table of docs/verify.md: the smallest first. Each is tried before anybody hears of it. Pure.
+// Which changes might make a finding go away, by the table of docs/verify.md: the smallest first. Each is tried before it is shown. Pure.
 import type { Verdict } from "../../model/verdict.ts";
 import { knownHost } from "../known-hosts.ts";
 import type { Adversity } from "../schedules.ts";

@@ -1,4 +1,4 @@
-// Notices which fields the user's code reads of answers that a model made up and that do not have them. Whoever parses such an answer, a client or an SDK, is
+// Notices which fields the user's code reads of answers that a model made up and that do not have them. A client or an SDK that parses such an answer is
 // given it with a prototype that sees what is asked for in vain; fields that are there are read as ever.
 import { usesField } from "../absent-fields.ts";
 import { patternOf } from "../recordings.ts";
@@ -39,7 +39,7 @@ export class AbsentFields {
     this.texts.delete(text);
   }
 
-  /** What a step gives back is kept as text and read again: what it holds of an answer is watched there, too. */
+  /** A step's value is kept as text and read again: parts of it that are of an answer are watched there, too. */
   carry(value: unknown): void {
     const held: Held[] = [];
     const seen = new Set<object>();

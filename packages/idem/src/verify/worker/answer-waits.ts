@@ -1,4 +1,4 @@
-// What a world's runs wait for, sent to them: once, twice, or never, as its schedule says.
+// Sends a world's runs what they wait for: once, twice, or never, as its schedule says.
 import type { MemoryStore } from "../../store/memory/store.ts";
 import type { Json } from "../thing.ts";
 import { openWaits } from "./read-world.ts";

@@ -5,10 +5,10 @@ import { realClearTimeout, realFetch, realSetTimeout } from "./real.ts";
 
 const realMsMax = 8_000;
 const hopsMax = 5;
-/** Meant for the host that was asked, whoever it sends to. */
+/** Meant for the host that was asked, wherever it redirects to. */
 const personal = new Set(["authorization", "cookie", "proxy-authorization"]);
 
-/** Who is not allowed is not asked, though an answer sends there. */
+/** A host that is not allowed is not asked, though an answer redirects there. */
 export async function askReal(
   { method, url, headers, body }: ModelRequest,
   hosts: readonly string[],

@@ -20,7 +20,7 @@ export interface Answered {
 
 type Known = Readonly<Record<string, unknown>>;
 
-/** What a module exports under this name; throws in words for whoever wrote the test. */
+/** The module's export of this name; throws in words for the author of the test. */
 export function handlerIn(exported: object, name: string, style: HandlerPlace["style"]): Handler {
   const all = exported as Known;
   // Of a CommonJS file, the default is all of it.
@@ -63,7 +63,7 @@ async function answeredBy(value: unknown): Promise<Answered> {
   return { status: value.status, isParked, isUnsettled: false, retryAfterMs, error: null };
 }
 
-/** What a problem of the toolkit's says about itself. */
+/** Reads a problem of the toolkit. */
 function problemIn(text: string): { retryable: unknown; isUnknown: boolean; isParked: boolean } {
   try {
     const { type = "", code = "", retryable } = JSON.parse(text) as Known;

@@ -1,4 +1,4 @@
-// A world of calls: a handler of the user's in processes that may die, and those who call it, who come again where no answer came.
+// A world of calls: a handler of the user's in processes that may die, and its callers, who come again where no answer came.
 import type { CallOutcome, CallPlan, CallRecord, CallScript, SentCall } from "../calls/call-script.ts";
 import { cleanSchedule, type Side } from "../schedules.ts";
 import { type Answered, callHandler, type Handler, handlerIn } from "./call-handler.ts";
@@ -13,7 +13,7 @@ export interface CallWorldOptions extends Pick<WorldOptions, "watchers" | "askHt
   readonly plan: CallPlan;
 }
 
-/** Somebody who sends one call, as often as it takes. */
+/** Sends one call, as often as it takes. */
 interface Sender {
   readonly name: string;
   readonly sent: SentCall;
@@ -23,7 +23,7 @@ interface Sender {
   outcome: CallOutcome | null;
 }
 
-/** Timers of those who call: no process of the world's owns them. */
+/** Timers of the callers: no process of the world owns them. */
 const nobody = { isDead: false, isFrozen: false } as const;
 
 export class CallWorld extends World {

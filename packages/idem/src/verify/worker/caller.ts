@@ -30,7 +30,7 @@ export interface StepAtWork {
 
 const callers = new AsyncLocalStorage<Caller<unknown>>();
 
-/** Whoever nobody is given for. */
+/** Stands in where the async context names no caller. */
 let standing: Caller<unknown> | null = null;
 
 /** In a process of an app all code is this process's; in a thread it is of the life that its async context says. */
@@ -87,7 +87,7 @@ const inPackage = /[\\/]node_modules[\\/]/;
 /** Where the code was written that stands at this place. */
 let sourceOf: (place: Place) => Place = (place) => place;
 
-/** Of code that was built, for stacks that do not tell it themselves. */
+/** Of code that was built, for stacks that do not show it themselves. */
 export const readSourcesBy = (find: typeof sourceOf): void => {
   sourceOf = find;
 };

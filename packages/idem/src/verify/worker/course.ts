@@ -1,4 +1,4 @@
-// What arrives in a world, and when: the event, and what its schedule delivers besides.
+// Arrivals in a world, and their times: the event, and what its schedule delivers besides.
 import type { Adversity } from "../schedules.ts";
 import type { WorldScript } from "./world-script.ts";
 
@@ -63,7 +63,7 @@ export async function playCourse(course: Course, world: CourseWorld): Promise<{ 
     { at = world.monoMs(), invented = false } = {},
   ): Promise<void> => {
     await world.moveTo(at);
-    // Two events that somebody takes for one thing are one, however far apart.
+    // Two events that are taken for one thing are one, however far apart.
     if (by.kind !== "pair" && world.monoMs() - begunAt >= windowMs) isPastWindow = true;
     deliver(by, next, what, invented);
     await world.play();

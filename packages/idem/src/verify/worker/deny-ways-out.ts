@@ -69,7 +69,7 @@ const network: readonly WayOut[] = [
   [globalThis, "EventSource", (args) => `a stream of events from ${wordOf(args)} was opened that is not watched`],
 ];
 
-// What asks for a host's address is answered (model-names.ts).
+// Questions for a host's address are answered (model-names.ts).
 const isRecord = (name: string): boolean =>
   /^(resolve|reverse$|lookupService$)/.test(name) && !/^resolve[46]$/.test(name);
 const names: readonly WayOut[] = [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype].flatMap(
@@ -96,7 +96,7 @@ const children: readonly WayOut[] = [
   ...["spawn", "spawnSync", "exec", "execSync", "execFile", "execFileSync", "fork"].map(
     (name): WayOut => [child_process, name, child],
   ),
-  // What all of them, and `cluster`, come to.
+  // All of them, and `cluster`, end here.
   [
     child_process.ChildProcess.prototype,
     "spawn",
@@ -112,7 +112,7 @@ const threads: readonly WayOut[] = [
   [worker_threads, "postMessageToThread", channel],
 ];
 
-/** What is not there in every version of Node, and warns of itself when it is loaded. */
+/** A module that some versions of Node lack, and that warns when it is loaded. */
 function builtin(name: string): object | null {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -140,7 +140,7 @@ const bindings = new Set([
 function machine(): readonly WayOut[] {
   const inspector = builtin("node:inspector") as { readonly Session?: { readonly prototype: object } } | null;
   const signal = (name: string) => (args: Args) =>
-    // Signal 0 only asks whether somebody is there.
+    // Signal 0 only asks whether the process is there.
     args[1] === 0 ? null : `a signal was sent to process ${wordOf(args)} (${name}), which is not watched`;
   return [
     [process, "dlopen", addon],

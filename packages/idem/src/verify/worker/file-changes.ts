@@ -1,4 +1,4 @@
-// What changes files by their path: `node:fs` in its three forms (now, with a callback, with a promise).
+// Changes of files by their path: `node:fs` in its three forms (now, with a callback, with a promise).
 import fs from "node:fs";
 import { fromHere } from "./caller.ts";
 import {

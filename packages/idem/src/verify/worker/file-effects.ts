@@ -46,7 +46,7 @@ export function pathOf(value: unknown): string | null {
   return Buffer.isBuffer(value) ? resolve(value.toString()) : null;
 }
 
-/** Of an app only what is done in a call is watched; but whoever comes by what the world wrote finds that. */
+/** Of an app only what is done in a call is watched; but files that the world wrote are found by all of its code. */
 export const isOfWorld = (path: string | null): path is string =>
   path !== null && !overlay.isInside(path) && !isNobodys(path) && (outside.isWatched() || overlay.holds(path));
 

@@ -1,4 +1,4 @@
-// What reads files: what the world wrote, and else the machine's.
+// Reads of files: those the world wrote, and else the machine's.
 import fs from "node:fs";
 import { join } from "node:path";
 import { type Args, callbackOf, calledBack, isOfWorld, outside, overlay, pathOf, replace } from "./file-effects.ts";

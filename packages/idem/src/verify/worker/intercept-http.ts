@@ -1,4 +1,4 @@
-// How requests of a process's code are met before they leave: `fetch`, `node:http(s)`, the package `undici`. Whoever watches them says what is answered.
+// Meets requests of a process's code before they leave: `fetch`, `node:http(s)`, the package `undici`. The watcher gives the answer.
 import { AsyncLocalStorage } from "node:async_hooks";
 import http from "node:http";
 import https from "node:https";
@@ -18,7 +18,7 @@ import type { Outside } from "./watcher.ts";
 /** Throws what a broken connection throws. */
 type Ask = (request: ModelRequest) => Promise<ModelAnswer>;
 
-/** What begins as a request and goes on as something nobody watches. */
+/** Begins as a request and goes on as something nobody watches. */
 export function doorOf({ method, url, headers }: Pick<ModelRequest, "method" | "url" | "headers">): string | null {
   const { upgrade } = headers;
   const place = `${url.host}${url.pathname}`;
@@ -46,7 +46,7 @@ export function refuse(outside: Outside, wayOut: string | null): void {
   throw new WayOutShut(wayOut);
 }
 
-/** What `fetch` throws where a connection breaks. */
+/** `fetch` throws this where a connection breaks. */
 export const lostConnection = (): Error =>
   Object.assign(new TypeError("fetch failed"), {
     code: "ECONNRESET",

@@ -1,4 +1,4 @@
-// What is used of @mswjs/interceptors, so that whoever compiles this package need not have it.
+// The used part of @mswjs/interceptors, so that this package compiles without it.
 
 declare module "@mswjs/interceptors" {
   export interface RequestSeen {

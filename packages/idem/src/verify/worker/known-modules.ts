@@ -1,6 +1,6 @@
-// What Node's loader found out for the first life of a program, used for the lives after it: where names lead and the text of each module. A life still has
-// modules of its own, run anew; what is saved are the questions to the hooks' thread, 6 ms for each life of a small program. What is not known here is
-// Node's to say: the world is played again with its loader.
+// Findings of Node's loader for the first life of a program, used for the lives after it: where names lead and the text of each module. A life still has
+// modules of its own, run anew; saved are the questions to the hooks' thread, 6 ms for each life of a small program. Where something is not known here,
+// the world is played again with Node's loader.
 import Module from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ interface KnownModule {
   readonly first: string;
   readonly format: string;
   readonly source: string | null;
-  /** What V8 made of the text. */
+  /** V8's code cache for the text. */
   compiled?: Buffer;
   /** Of CommonJS: the names Node found in its text. */
   names?: readonly string[];
@@ -29,7 +29,7 @@ const namesOf = (url: string): Promise<Readonly<Record<string, unknown>> | null>
     () => null,
   );
 
-/** What a life's code may ask of its `import.meta` here; the rest is Node's own. */
+/** Parts of `import.meta` that are not made here; they are Node's own. */
 const otherMeta = /\bimport\s*\.\s*meta\b(?!\s*\.\s*(?:url|dirname|filename)\b)/;
 
 /** Asked for, and not known. */
@@ -46,7 +46,7 @@ export class KnownModules {
   /** Something was asked for that is not known. */
   private isMissing = false;
 
-  /** `told`: what the hooks have told since it was last asked. */
+  /** `told`: the hooks' messages since it was last called. */
   constructor(
     private readonly ours: string,
     private readonly told: () => Told[],
@@ -94,7 +94,7 @@ export class KnownModules {
   }
 
   private learnName({ parent, name, type, url }: Extract<Told, { kind: "resolved" }>): void {
-    // Whoever has no life is no module of one: Node's loader serves it each time.
+    // A parent without a life is no module of one: Node's loader serves it each time.
     if (!lifeMark.test(parent) && !parent.startsWith(this.ours)) return;
     this.resolved.set(keyOf(parent.startsWith(this.ours) ? this.ours : parent, name, type), {
       url: withoutLife(url),
@@ -226,7 +226,7 @@ function ofCommonJs(file: string, names: readonly string[]): vm.Module {
   });
 }
 
-/** What throws when it is looked at is not there, as for Node. */
+/** An export that throws when it is read counts as absent, as for Node. */
 function exportOf(all: unknown, name: string): unknown {
   try {
     return all !== null && all !== undefined && Object.hasOwn(all as object, name)

@@ -11,7 +11,7 @@ import type { WorldClock } from "./world-clock.ts";
 
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
-/** A process, as those know it who watch what its code does: a life of a thread's world, or the process itself that an app runs in. */
+/** A process, as the watchers of its code know it: a life of a thread's world, or the process itself that an app runs in. */
 export interface WatchedProcess {
   readonly isDead: boolean;
   /** Its modules are being loaded: what it does then is no part of the world. */
@@ -20,7 +20,7 @@ export interface WatchedProcess {
   now(): number;
   /** Comes back at once while it lives, later while it is frozen, never once it is dead. */
   pass(): void | Promise<void>;
-  /** What it asked for waits for a lock that another process may hold. */
+  /** Its statement waits for a lock that another process may hold. */
   waitsForLock(): void;
 }
 
@@ -30,7 +30,7 @@ export interface LifeOptions {
   readonly index: number;
   readonly seed: number;
   readonly clock: WorldClock;
-  /** Something happened: whoever waits for quiet waits on. */
+  /** Something happened: those that wait for quiet wait on. */
   readonly stir: () => void;
   readonly onPoint: (life: Life, name: CrashPoint) => void;
   /** Before and after each call of the store that answers later. */
@@ -44,9 +44,9 @@ export class Life implements WatchedProcess {
   isLoading = true;
   readonly index: number;
   readonly clients: TakenClient[] = [];
-  /** What the user's code draws. */
+  /** The user's code draws from it. */
   readonly chance: Chance;
-  /** What the machine is doing for it. */
+  /** Work of the machine for it. */
   underway = 0;
   private thawing: (() => void)[] = [];
   private readonly mourning: (() => void)[] = [];
@@ -61,7 +61,7 @@ export class Life implements WatchedProcess {
     for (const go of this.mourning.splice(0)) go();
   }
 
-  /** Whoever is connected to it sees the connection break. */
+  /** Peers see their connection break. */
   onDeath(run: () => void): void {
     this.mourning.push(run);
   }

@@ -9,7 +9,7 @@ import { isOurs } from "./our-folder.ts";
 export interface Made {
   /** Null where no line of the user's is seen. */
   readonly place: Place | null;
-  /** Null where it cannot be told: what called them is not on the stack any more. */
+  /** Null where it is unknown: what called them is not on the stack any more. */
   readonly by: readonly string[] | null;
 }
 
@@ -19,7 +19,7 @@ const framesMax = 200;
 /** Where a module begins: what Node's loader calls, and what we load for a configuration. */
 const beginning = /\(?node:internal\/modules\/|\bat (?:async )?loadModules \(/;
 
-/** What the frames say, from the innermost to the beginning of the module they are in. Pure. */
+/** Reads the frames from the innermost to the beginning of the module they are in. Pure. */
 export function makersIn(stack: string): Made {
   const lines = stack.split("\n");
   const end = lines.findIndex((line) => beginning.test(line));

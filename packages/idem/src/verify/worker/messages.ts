@@ -1,4 +1,4 @@
-// What the command and its thread say to each other. Plain data.
+// Messages between the command and its thread. Plain data.
 import type { FunctionConfig } from "../../model/function-config.ts";
 import type { CallPlan, CallRecord, CallScript } from "../calls/call-script.ts";
 import type { Replay, ReplayedRun } from "../deploy/replay.ts";
@@ -7,7 +7,7 @@ import type { DatabaseScript } from "./sql/database-script.ts";
 import type { WorldScript } from "./world-script.ts";
 
 export interface ThreadInput {
-  /** What the program's modules may be written in, beside what Node loads by itself. */
+  /** A language of the program's modules beside what Node loads by itself. */
   readonly loader: "typescript" | null;
 }
 
@@ -17,13 +17,13 @@ export interface DescribedFunction {
   readonly env: string;
   readonly fn: string;
   readonly config: FunctionConfig;
-  /** The fingerprint of its code, as a process that has it registers it; null where none is told. */
+  /** The fingerprint of its code, as a process that has it registers it; null where there is none. */
   readonly code: string | null;
   /** It handles the end of another one's runs. */
   readonly handlesEnd: boolean;
   /** Where it is defined; null where no line of the user's is seen. */
   readonly place: Place | null;
-  /** Files whose code was at work when it and its client were made; null where that cannot be told. */
+  /** Files whose code was at work when it and its client were made; null where that is unknown. */
   readonly madeBy: readonly string[] | null;
 }
 
@@ -31,7 +31,7 @@ export type ToThread =
   | {
       readonly kind: "describe";
       readonly modules: readonly string[];
-      /** What they set up in these while they are loaded stays. */
+      /** Things the modules set up in these while they are loaded stay. */
       readonly databases?: readonly DatabaseScript[];
     }
   | {
@@ -39,12 +39,12 @@ export type ToThread =
       readonly script: WorldScript;
       readonly schedule: string;
       readonly seed: number;
-      /** What the user's code prints is shown. */
+      /** The output of the user's code is shown. */
       readonly isShown: boolean;
     }
   /** Calls of a handler. */
   | { readonly kind: "call"; readonly script: CallScript; readonly plan: CallPlan; readonly seed: number }
-  /** Open runs, one after the other, over these modules; each is told of before it is entered. */
+  /** Open runs, one after the other, over these modules; each is announced before it is entered. */
   | {
       readonly kind: "replay";
       readonly modules: readonly string[];
@@ -68,7 +68,7 @@ export type FromThread =
       readonly functions: readonly DescribedFunction[];
       /** The clients that were constructed. */
       readonly clients: readonly { readonly app: string; readonly env: string; readonly functions: number }[];
-      /** What the program's configuration says, as far as it is data; null without one. */
+      /** The data of the program's configuration; null without one. */
       readonly configuration: Json;
     }
   | { readonly kind: "played"; readonly record: WorldRecord; readonly heapBytes: number }

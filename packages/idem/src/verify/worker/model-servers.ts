@@ -4,7 +4,7 @@ import type { Outside } from "./watcher.ts";
 
 type Listen = (this: net.Server & { _handle?: object | null }, ...args: unknown[]) => net.Server;
 
-/** What a server keeps of its place (`net.js` of Node asks it these). */
+/** The handle of a server that listens nowhere (`net.js` of Node asks it these). */
 class Listening {
   constructor(
     private readonly host: string,
@@ -39,7 +39,7 @@ export function modelServers(outside: Outside): void {
   const prototype = net.Server.prototype as unknown as { listen: Listen };
   const before = prototype.listen;
   prototype.listen = function (...args) {
-    // One that listens already is told so by Node itself.
+    // One that listens already is refused by Node itself.
     if (!outside.isWatched() || (this._handle ?? null) !== null) return before.apply(this, args);
     const { host, port } = placeOf(args);
     const done = args.find((each) => typeof each === "function") as (() => void) | undefined;

@@ -1,4 +1,4 @@
-// What outlives the process of an app's world: notes in a file, and what it wrote to files.
+// Things that outlive the process of an app's world: notes in a file, and what it wrote to files.
 import fs, { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

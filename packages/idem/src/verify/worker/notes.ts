@@ -1,4 +1,4 @@
-// What a watcher notes of the world that is played, in the order in which it came about. In a thread it is a list; of an app's world it is a file, which
+// A watcher's notes on the world that is played, in the order in which they were made. In a thread they are a list; of an app's world they are a file, which
 // outlives the process that writes it: a line is there once it is written, whatever becomes of the process.
 import fs from "node:fs";
 

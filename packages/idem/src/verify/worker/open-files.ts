@@ -39,7 +39,7 @@ const numberOf = (value: unknown): number | null => {
 
 export const isOpenFile = (value: unknown): boolean => opened.has(numberOf(value) ?? -1);
 
-/** What `name` does to a file that is open; null where none is. */
+/** The change that `name` makes to an open file; null where none is open. */
 export function changeOfOpen(name: string, args: Args): Change | null {
   const fd = numberOf(args[0]);
   if (fd === null || !opened.has(fd)) return null;
@@ -95,7 +95,7 @@ function bytesIn(name: string, [, data, at, length]: Args): Buffer {
   return whole.subarray(from, typeof length === "number" ? from + length : undefined);
 }
 
-/** What is written through one open file is one effect: the first piece is met by what goes wrong, the others follow it. */
+/** All writes through one open file are one effect: the first piece is met by what goes wrong, the others follow it. */
 function writeTo(fd: number, run: () => unknown): Change {
   const file = opened.get(fd)!;
   return {
@@ -254,7 +254,7 @@ function watchedHandle(handle: fs.promises.FileHandle): fs.promises.FileHandle {
   });
 }
 
-/** What processes that died had open. A handle is closed when it is forgotten. */
+/** Closes what processes that died had open. A handle is closed when it is forgotten. */
 export function closeLeft(): void {
   for (const [fd, { isHandle }] of opened) if (!isHandle) real.closeSync(fd);
   opened.clear();

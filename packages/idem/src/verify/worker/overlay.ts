@@ -9,13 +9,13 @@ import type { Notes } from "./notes.ts";
 /** The machine's own functions, as they were before they were replaced. */
 export type RealFiles = typeof fs;
 
-/** Who wrote it last. */
+/** The last writer of a file. */
 export interface Writer {
   readonly fn: string | null;
   readonly effect: number;
 }
 
-/** What its folder does not tell of itself. */
+/** Facts that the folder itself does not show. */
 export type FileNote =
   | { readonly kind: "wrote" | "removed"; readonly path: string; readonly by: Writer }
   | { readonly kind: "scratch"; readonly path: string };
@@ -208,7 +208,7 @@ export class Overlay {
     this.isThere = false;
   }
 
-  /** What an error says is about the user's path. */
+  /** The error, with the user's paths. */
   mended(error: unknown): unknown {
     if (!(error instanceof Error)) return error;
     for (const name of ["message", "path", "dest", "stack"] as const) {

@@ -1,4 +1,4 @@
-// What is asked plainly is what `fetch` itself would have asked.
+// A plain request is the one that `fetch` itself would have made.
 import { describe, expect, test } from "vitest";
 import { plainRequest, plainResponse } from "./plain-fetch.ts";
 import { RealResponse } from "./real.ts";

@@ -48,7 +48,7 @@ function textOf(body: unknown): { readonly text: string; readonly type: string |
   return { text: body, type: "text/plain;charset=UTF-8" };
 }
 
-/** Null where somebody has to go on from it: to another address, or unpacking. */
+/** Null where `fetch` itself has to go on from it: to another address, or unpacking. */
 export function plainResponse({ method, url }: ModelRequest, answer: ModelAnswer): Response | null {
   const { status, headers, body } = answer;
   const isPacked = Object.keys(headers).some((name) => name.toLowerCase() === "content-encoding");
@@ -61,7 +61,7 @@ export function plainResponse({ method, url }: ModelRequest, answer: ModelAnswer
 export const hasBody = (method: string, status: number): boolean =>
   status !== 204 && status !== 205 && status !== 304 && method !== "HEAD";
 
-/** Whoever makes a `Response` cannot say where it is from. */
+/** The constructor of `Response` takes no address. */
 function addressed(response: Response, url: URL): void {
   const inner = Object.getOwnPropertySymbols(response).find(({ description }) => description === "state");
   const state = inner === undefined ? undefined : (Reflect.get(response, inner) as { urlList?: URL[] } | undefined);

@@ -1,4 +1,4 @@
-// What a world's store holds at its end.
+// Reads a world's store at its end.
 import { basename } from "node:path";
 import { effectOf, effectScopes } from "../../model/effect.ts";
 import type { Store } from "../../store/store.ts";
@@ -17,7 +17,7 @@ export async function runsOf(store: Store, env: string, fn: string): Promise<Wor
   });
 }
 
-/** Of all functions: those that somebody hears of and reruns. Who invoked a run hears of its failure, and does so again. */
+/** Of all functions: those that a person would rerun. The invoker of a run gets its failure, and invokes it again. */
 export async function failedRuns(store: Store, env: string): Promise<{ readonly id: string; readonly fn: string }[]> {
   const runs = await store.reads.runs(env, { limit: rowsMax });
   const failed = runs.filter(({ state }) => state === "failed" || state === "cancelled").reverse();
@@ -33,7 +33,7 @@ export async function openWaits(store: Store, env: string, runId: string, name: 
   return (memo?.waits ?? []).flatMap((wait) => (wait.name === name ? [wait.stepId] : []));
 }
 
-/** What `idem effects --parked` would list. */
+/** Those that `idem effects --parked` would list. */
 export async function parkedEffects(store: Store, env: string, now: number): Promise<string[]> {
   const claims = await store.reads.claims(env, { under: effectScopes, limit: rowsMax });
   return claims.flatMap((claim) => {
@@ -51,7 +51,7 @@ export async function sentEvents(
   effects: readonly SeenEffect[],
 ): Promise<Thing[]> {
   const events = await store.reads.events(env, { limit: rowsMax });
-  // What a relay sends stood in an outbox before, by the line that put it there.
+  // Events from a relay stood in an outbox before: theirs is the line that put them there.
   const put = effects.find(({ title }) => /^INSERT .*\/idem_outbox$/.test(title));
   return events
     .filter(({ name, callerId, firstEventId }) => {

@@ -115,7 +115,7 @@ class WorldTimer {
     this.begin();
   }
 
-  /** Of housekeeping, which `platform.timer` is told of: awaited by nobody. */
+  /** Of housekeeping, as `platform.timer` is told: awaited by nobody. */
   inBackground(): void {
     this.timer?.cancel();
     this.end();
@@ -128,7 +128,7 @@ class WorldTimer {
     const { clock, stir } = this.life.options;
     stir();
     const ms = this.ms >= 1 ? this.ms : 1;
-    // What repeats for ever is awaited by nobody.
+    // Nobody waits for a timer that repeats for ever.
     this.timer = clock.set(
       ms,
       () => {

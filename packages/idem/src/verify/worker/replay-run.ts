@@ -29,9 +29,9 @@ import type { WorldClock } from "./world-clock.ts";
 export interface Entered {
   readonly life: Life;
   readonly clock: WorldClock;
-  /** How often something has happened in it. */
+  /** Counts what has happened in it. */
   readonly stirred: () => number;
-  /** What was reached for outside. */
+  /** Reached for outside. */
   readonly refused: ReadonlySet<string>;
 }
 
@@ -173,7 +173,7 @@ class ReplayPass extends Pass {
       deadlineAt: null,
       slots: null,
       stepTimeoutMs: null,
-      // What is asked for is compared when it is over, with all that is known then.
+      // Steps are compared at the end, with all that is known then.
       divergence: { policy: "warn", isWatched: false, hasTimes: true, stop: () => {} },
       conflict: ({ message }) => onConflict(message),
       around: (_, body) => body(),
@@ -205,7 +205,7 @@ function inputOf(work: Work | null): string | null {
   try {
     return work?.kind === "wait" ? (work.plan().wait.input ?? null) : null;
   } catch {
-    // What is wrong with it the code hears where it would be begun.
+    // The code gets its fault where the wait would be begun.
     return null;
   }
 }

@@ -1,11 +1,11 @@
-// How those behave who call a handler: what is an answer to them, and when they come again. Pure.
+// The callers of a handler: what is an answer to them, and when they come again. Pure.
 import type { SenderKind } from "../calls/call-script.ts";
 import type { Answered } from "./call-handler.ts";
 
 const second = 1_000;
 const minute = 60 * second;
 
-/** How long they wait for an answer. */
+/** They wait this long for an answer. */
 export const waitsMs: Readonly<Record<SenderKind, number>> = {
   client: 30 * second,
   provider: 15 * second,
@@ -13,7 +13,7 @@ export const waitsMs: Readonly<Record<SenderKind, number>> = {
 };
 
 const triesMax: Readonly<Record<SenderKind, number>> = { client: 14, provider: 9, scheduler: 9 };
-/** A client that hears of nothing but failures gives up. */
+/** A client gives up after this many failures. */
 const failuresMax = 4;
 
 // As providers space them: moments first, then hours.
@@ -47,7 +47,7 @@ export function afterAnswer(
   if (isParked) return null;
   const next = spacing(sender, tries);
   if (isUnsettled) return next;
-  // What it threw is a server's 500.
+  // A throw is a server's 500.
   const told = status ?? 500;
   if (told < 400) return null;
   if (sender === "client" && (!isPassing(told) || failures >= failuresMax)) return null;

@@ -27,7 +27,7 @@ export class Settling {
     },
   ) {}
 
-  /** Something happened: whoever waits for quiet waits on. */
+  /** Something happened: those that wait for quiet wait on. */
   readonly stir = (): void => {
     this.stirred++;
   };

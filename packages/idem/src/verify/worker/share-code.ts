@@ -26,7 +26,7 @@ const isPackages = (path: string): boolean => /[\\/]node_modules[\\/]/.test(path
 
 const compiled = new Map<string, { readonly code: string; readonly script: vm.Script }>();
 
-/** Null for what Node has to load itself: a module after all, or what imports by a call, which is told its file and not its life. */
+/** Null for what Node has to load itself: a module after all, or what imports by a call, for which Node knows the file and not the life. */
 function scriptOf(code: string, file: string): vm.Script | null {
   if (!isPackages(file) || code.startsWith("#!") || /\bimport\s*\(/.test(code)) return null;
   const before = compiled.get(file);
@@ -78,7 +78,7 @@ export function shareCode(): void {
 
 /**
  * To find the names of a file that only hands on another one (`module.exports = require("./lib")`), Node puts an empty module for it into the cache, and gives
- * that to whoever asks for it a second time by the same name: to every life after the first.
+ * that to the next to ask for it by the same name: to every life after the first.
  */
 function fillEmpty(loader: Loader): void {
   const { prototype } = loader;

@@ -29,7 +29,7 @@ export class Simulation {
   private readonly answeredCounts = new WeakMap<Owner, Map<string, number>>();
   /** Steps of their own that are recorded, by run and call. */
   private readonly recordedCalls = new Map<string, unknown>();
-  /** What a look-up would find, by call. */
+  /** Found by a look-up, by call. */
   private readonly arrived = new Map<string, Carried<unknown>>();
   private readonly begun = new WeakMap<Owner, number>();
   private readonly failed = new WeakMap<Owner, Set<string>>();
@@ -91,7 +91,7 @@ export class Simulation {
     return { change, key, runId, answered };
   }
 
-  /** What a step of its own has kept; undefined where it has not run to its end. */
+  /** The value kept by a step of its own; undefined where it has not run to its end. */
   recorded(call: ChangedCall | null): { readonly value: unknown } | undefined {
     if (call === null || call.change.step !== "own") return undefined;
     const name = `${call.runId} ${call.key}`;
@@ -148,7 +148,7 @@ export class Simulation {
     };
   }
 
-  /** How an effect of this owner's ended. */
+  /** Notes whether an effect of this owner ended well. */
   noteEnd(title: string, isGood: boolean): void {
     const owner = this.has("awaited") ? this.ownerHere() : null;
     if (owner === null) return;

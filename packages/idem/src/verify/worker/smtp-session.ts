@@ -6,7 +6,7 @@ export interface HandedMail {
   readonly text: string;
 }
 
-/** What to write back; `mail` when a message is complete, to be answered by whoever takes it. */
+/** Lines to write back; `mail` when a message is complete, to be answered by its taker. */
 export type SmtpTurn =
   | { readonly kind: "say"; readonly lines: readonly string[]; readonly isOver: boolean }
   | { readonly kind: "mail"; readonly mail: HandedMail }
@@ -39,7 +39,7 @@ export class SmtpSession {
   take(text: string): SmtpTurn[] {
     this.left += text;
     const turns: SmtpTurn[] = [];
-    // What is none of it may never end a line.
+    // Another protocol may never end a line.
     if (!this.isMet && !/^(EHLO|HELO|LHLO|NOOP|RSET|QUIT|STARTTLS)\b/i.test(text))
       return [{ kind: "strange", said: text }];
     this.isMet = true;

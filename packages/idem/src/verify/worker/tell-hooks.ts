@@ -44,7 +44,7 @@ export async function resolve<T extends { readonly url: string }>(
   const resolved = await next(name, context);
   const { parentURL: parent = "", importAttributes: { type = "" } = {} } = context;
   const { url } = resolved;
-  // What Idem itself imports is no life's.
+  // Idem's own imports are no life's.
   if (!parent.startsWith(given!.ours) || life.test(url))
     given!.port.postMessage({ kind: "resolved", parent, name, type, url });
   return resolved;

@@ -99,7 +99,7 @@ async function open(): Promise<void> {
   denyWaysOut(outside);
   for (const watcher of watchers) await watcher.open(outside);
   replaceGlobals(() => playing?.living ?? null);
-  // What the user's code prints is no part of the answer, and two hundred worlds print it two hundred times.
+  // The output of the user's code is no part of the answer, and two hundred worlds print it two hundred times.
   const { stderr } = process;
   process.stdout.write = ((text: string | Uint8Array) => (isShown ? stderr.write(text) : true)) as typeof stderr.write;
   const shown = stderr.write.bind(stderr) as (text: string | Uint8Array) => boolean;
@@ -157,7 +157,7 @@ async function describe({ modules, databases }: Extract<ToThread, { kind: "descr
   }
 }
 
-/** What was loaded for replays: the same modules for all of them, as a process has them. */
+/** Loaded for replays: the same modules for all of them, as a process has them. */
 let loaded: { readonly name: string; readonly world: World; readonly replays: Replaying } | null = null;
 
 async function loadReplays(modules: readonly string[], startMs: number): Promise<NonNullable<typeof loaded>> {
@@ -207,7 +207,7 @@ async function answer(message: ToThread): Promise<FromThread> {
     playing = world;
     return world.run(() => thread.post({ kind: "loaded" }));
   };
-  // What is printed, and what is really asked, happens once.
+  // Output and real requests happen once.
   const mayRepeat = !isShown && (script.recordFrom ?? []).length === 0;
   try {
     const record = await withModules(script.modules, mayRepeat, play);
@@ -227,6 +227,6 @@ thread.onMessage((message) => {
       return { kind: "failed", why, stack };
     })
     .then((said) => thread.post(said))
-    // What cannot be told as data would be waited for for ever.
+    // An answer that is no plain data would be waited for for ever.
     .catch((error: unknown) => thread.post({ kind: "failed", why: String(error), stack: "" }));
 });

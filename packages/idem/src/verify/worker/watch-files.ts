@@ -9,7 +9,7 @@ import { replaceReads } from "./file-reads.ts";
 import { closeLeft, replaceOpen } from "./open-files.ts";
 import type { Outside, Watcher } from "./watcher.ts";
 
-/** What commands that were killed left behind. */
+/** Removes folders that killed commands left behind. */
 function sweep(): void {
   for (const name of real.readdirSync(tmpdir())) {
     const pid = Number(/^idem-verify-(\d+)-/.exec(name)?.[1] ?? Number.NaN);

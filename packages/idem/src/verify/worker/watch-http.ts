@@ -39,7 +39,7 @@ interface Recording {
   /** The user's own fixture says what is answered: nobody is asked. */
   readonly isGiven: (request: ModelRequest) => boolean;
   readonly recorded: Fixture[];
-  /** What was answered to exactly this question. */
+  /** Answers, by the exact question. */
   readonly answers: Map<string, Fixture>;
 }
 
@@ -47,12 +47,12 @@ let recording: Recording | null = null;
 
 const questionOf = ({ method, url, body }: ModelRequest): string => `${method} ${url.href} ${body}`;
 
-/** Asks a host that is allowed to be asked, and keeps what it answers: from then on that is what the model tells. */
+/** Asks a host that is allowed to be asked, and keeps its answer: from then on it is the model's. */
 async function recordReal(outside: Outside, request: ModelRequest): Promise<void> {
   const { method, url } = request;
   if (recording === null || !recording.hosts.includes(url.host) || recording.isGiven(request)) return;
   const { hosts, recorded, answers } = recording;
-  // The world waits: it is told every now and then that something is under way.
+  // The world waits: it is stirred every now and then, as something is under way.
   const underWay = AsyncLocalStorage.bind(() => outside.begin()());
   const answered = asMachine(async () => {
     const stir = (): void => {
@@ -95,7 +95,7 @@ export const watchHttp: Watcher = {
     return {
       things: () => mine.things(),
       madeIds: mine.madeIds,
-      // The run itself needs the tokens it was answered; whatever comes after it is told what is kept.
+      // The run itself needs the tokens it was answered; later runs get what is kept.
       recorded: () => recorded.map((each) => withoutSecrets(each, secretsOf(environment()))),
       absent: () => fields.found(),
     };

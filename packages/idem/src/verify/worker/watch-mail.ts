@@ -1,4 +1,4 @@
-// Mail over SMTP, by nodemailer or whoever else: connections to mail servers are answered here. What was handed over is a thing for each recipient.
+// Mail over SMTP, by nodemailer or any other client: connections to mail servers are answered here. A mail handed over is a thing for each recipient.
 import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
@@ -57,7 +57,7 @@ class MailSocket extends Duplex {
     super({ allowHalfOpen: false });
   }
 
-  /** Tells that it stands, and greets. */
+  /** Reports that it stands, and greets. */
   opened(event: "connect" | "secureConnect", isGreeted: boolean): void {
     process.nextTick(() => {
       this.connecting = false;
@@ -168,7 +168,7 @@ export function readMail(text: string): { readonly [name: string]: Json } {
   return { ...Object.fromEntries(fields), body: shown };
 }
 
-/** Who asked for a mail, by its Message-ID: a connection that stands hands it over in the context of whoever had it before. */
+/** The asker of a mail, by its Message-ID: a kept connection hands it over in the context of its earlier user. */
 const askers = new WeakMap<WatchedProcess, Map<string, AsyncResource>>();
 
 function ofAsker({ text }: HandedMail, hand: () => void): void {

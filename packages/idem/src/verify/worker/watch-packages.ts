@@ -1,5 +1,5 @@
 // Packages of the user's that are watched where they are called, because further down nobody could tell which line asked: found when they are loaded.
-// CommonJS is seen here; of ES modules the loading hooks tell (life-hooks.ts).
+// CommonJS is seen here; ES modules are reported by the loading hooks (life-hooks.ts).
 import Module from "node:module";
 import { fromHere } from "./caller.ts";
 

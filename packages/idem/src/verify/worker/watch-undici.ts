@@ -15,7 +15,7 @@ interface Dispatched {
   readonly upgrade?: unknown;
 }
 
-/** What it tells of an answer: in the way of its version 7, or of those before. */
+/** Receives the parts of an answer: in the way of undici 7, or of versions before. */
 interface Handler {
   onRequestStart?(controller: object, context: unknown): void;
   onResponseStart?(controller: object, status: number, headers: object, message: string): void;
@@ -110,7 +110,7 @@ export const undiciPackage = (outside: Outside, ask: Ask): WatchedPackage => ({
 
 const watched = new WeakSet<object>();
 
-/** What Agent, Client, Pool and the others have in common. */
+/** Agent, Client, Pool and the others have this base in common. */
 function watchBase(agent: object | null, outside: Outside, ask: Ask): void {
   const base = Object.getPrototypeOf(agent ?? {}) as { dispatch?: (...args: [Dispatched, Handler]) => boolean };
   const { dispatch } = base;

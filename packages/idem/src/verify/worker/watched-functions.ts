@@ -12,16 +12,16 @@ import type { Life } from "./life.ts";
 import type { Simulation } from "./simulation.ts";
 import type { WorldScript } from "./world-script.ts";
 
-/** What a run waits for, until somebody sends it. */
+/** A wait of a run, until its event or signal is sent. */
 export interface Wait {
   readonly for: { readonly event: string } | { readonly signal: string };
   readonly runId: string;
   readonly step: string;
-  /** What ends the wait; null where nobody can make it. */
+  /** Ends the wait; null where nothing can be made that does. */
   readonly data: Json;
   /** Why there is nothing that would end it. */
   readonly unmade: string | null;
-  /** How often it was sent: in a loop a step of one name waits several times. */
+  /** Times it was sent: in a loop a step of one name waits several times. */
   readonly sent: Map<string, number>;
 }
 
@@ -59,7 +59,7 @@ export class WatchedFunctions {
     return this.places.get(`${runId} ${step}`) ?? null;
   }
 
-  /** Functions as the world registers them: only the one that is looked at hears of what is delivered, and no clock starts any. */
+  /** Functions as the world registers them: only the one that is looked at receives what is delivered, and no clock starts any. */
   fit(life: Life, { codes, client }: TakenClient): void {
     const { fn, names, tickName } = this.options.script;
     for (const [i, code] of codes.entries()) {
@@ -188,7 +188,7 @@ export class WatchedFunctions {
   }
 }
 
-/** What a step waits for, and what would end it. `event` is its run's own, `asked` the wait as its author wrote it. */
+/** The wait of a step, and what would end it. `event` is its run's own, `asked` the wait as its author wrote it. */
 export function waitOf(
   waits: Readonly<Record<string, Json>>,
   { step, runId, event, asked }: { step: string; runId: string; event: unknown; asked: unknown },

@@ -1,5 +1,5 @@
-// How a kind of effect is watched. A watcher replaces, once for the thread and before any module of the user's, what leads outside; from then on it asks the
-// world whether an effect happens, carries it out on a model in memory, and shows what that holds at the world's end.
+// A watcher of one kind of effect. It replaces, once for the thread and before any module of the user's, what leads outside; from then on it asks the world
+// whether an effect happens, carries it out on a model in memory, and shows what that holds at the world's end.
 //
 // Of an app the two halves are apart: what is replaced is in the app's process (`open`, and a world that it notes things in), what is held in the command
 // (a world that reads those notes).
@@ -14,7 +14,7 @@ import type { NotesOf } from "./notes.ts";
 import type { DatabaseScript, DatabasesScript } from "./sql/database-script.ts";
 import type { Fixture } from "./world-script.ts";
 
-/** What is about to happen outside. */
+/** An effect that is about to happen. */
 export interface AskedEffect {
   readonly watcher: string;
   /** For people, and what "the same effect again" means: "POST api.stripe.com/v1/invoices". */
@@ -23,7 +23,7 @@ export interface AskedEffect {
   readonly key: string | null;
 }
 
-/** What became of it, for the watcher to tell the user's code in the way of what it replaced. */
+/** The fate of an effect; the watcher passes it to the user's code in the way of what it replaced. */
 export type Effected<T> =
   | { readonly kind: "happened"; readonly value: T }
   /** It happened, or not: the connection broke. */
@@ -73,7 +73,7 @@ export interface Outside {
   begin(): () => void;
 }
 
-/** What a watcher keeps of one world. */
+/** A watcher's part of one world. */
 export interface WatchedWorld {
   /** Before the first process: what it needs is there, and as it was. */
   ready?(): Promise<void>;
@@ -84,27 +84,27 @@ export interface WatchedWorld {
   things(): readonly Thing[];
   /** Whether something stands there that a process has still to hand on. */
   waiting?(): Promise<boolean>;
-  /** What is left to a person there, who was told. */
+  /** Left there to a person, who knows. */
   parked?(): readonly string[];
-  /** What an engine has there that was given this store; null where it is none of these. */
+  /** The engine's outbox and transactions there, where its store is one of these; null otherwise. */
   engineOf?(life: Life, configured: unknown, store: Store): Pick<Store, "outbox" | "transactional"> | null;
   /** Ids that were made up there. */
   readonly madeIds: readonly string[];
-  /** What allow-listed hosts answered, without secrets. */
+  /** Answers of allow-listed hosts, without secrets. */
   recorded?(): readonly Fixture[];
-  /** What was read of answers in vain. */
+  /** Fields of answers that were read in vain. */
   absent?(): readonly AbsentField[];
   /** The databases as another process finds them, that this world is played in. */
   forProcess?(): readonly DatabaseScript[];
   /** The clock has moved, and code is about to run. */
   moved?(): Promise<void>;
-  /** Whether somebody waits for a lock there. */
+  /** Whether a statement waits for a lock there. */
   isLocked?(): Promise<boolean>;
 }
 
 export interface WorldOfWatcher {
   readonly now: () => number;
-  /** Something happened: whoever waits for quiet waits on. */
+  /** Something happened: those that wait for quiet wait on. */
   readonly stir: () => void;
   readonly assume: (what: string) => void;
   readonly given: (request: ModelRequest) => GivenAnswer | null;
@@ -113,7 +113,7 @@ export interface WorldOfWatcher {
   readonly databases?: DatabasesScript;
   /** Variables of the program's environment. */
   readonly setEnvironment: (values: Readonly<Record<string, string>>) => void;
-  /** What is noted of it. */
+  /** Notes on it. */
   readonly notes: NotesOf;
   /** Of an app: the folder that takes what it writes, and outlives its processes. Null for one that the thread makes itself. */
   readonly filesIn: { readonly root: string; readonly home: string } | null;

@@ -1,4 +1,4 @@
-// The time of one world, and everything in it that waits for a time. It moves only when told; each waiting thing belongs to a life, and is dropped
+// The time of one world, and everything in it that waits for a time. It moves only when it is moved; each waiting thing belongs to a life, and is dropped
 // with it or held while it stands still.
 import { ManualClock } from "../../platform/manual-clock.ts";
 import type { Timer } from "../../platform/platform.ts";
@@ -60,7 +60,7 @@ export class WorldClock {
   }
 
   /**
-   * Moves to an instant. Just before it housekeeping hears of the time that passed: a heartbeat that came together with what is due would take
+   * Moves to an instant. Just before it housekeeping sees the time that passed: a heartbeat that came together with what is due would take
    * the jump for a process that was frozen.
    */
   async moveTo(at: number, settle: () => Promise<void>): Promise<void> {

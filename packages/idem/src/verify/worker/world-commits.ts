@@ -10,7 +10,7 @@ export class WorldCommits {
   readonly counts = { before: 0, after: 0 };
   /** Those before which the function's code ran. */
   readonly ofCode: number[] = [];
-  /** What the process that takes over dies before, too. */
+  /** The process that takes over dies before this, too. */
   private dying: { readonly at: CrashPoint; readonly life: number; readonly by: Adversity } | null = null;
   private readonly met = new Set<Adversity>();
   private replays = 0;
@@ -25,7 +25,7 @@ export class WorldCommits {
 
   meet(life: Life, name: CrashPoint): void {
     const side = name.endsWith(":before-commit") ? "before" : name.endsWith(":after-commit") ? "after" : null;
-    // What is leased or rescued changes nothing that a death around it could lose.
+    // A lease or a rescue changes nothing that a death around it could lose.
     if (side === null || name.startsWith("lease:") || name.startsWith("rescue:")) return;
     const { schedule, kill, happened } = this.options;
     const count = ++this.counts[side];

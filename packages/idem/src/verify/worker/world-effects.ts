@@ -1,4 +1,4 @@
-// What becomes of the effects of one world: each leaves, or meets what its schedule has for it.
+// The fate of each effect of one world: it leaves, or meets what its schedule has for it.
 import type { Adversity, Schedule } from "../schedules.ts";
 import type { Place, SeenEffect } from "../thing.ts";
 import { type Caller, stepOf } from "./caller.ts";
@@ -40,7 +40,7 @@ export class WorldEffects<L extends Living = Life> {
   private readonly fired = new Set<Adversity>();
   /** Steps that are to fail now. */
   private readonly throwing = new Map<string, Adversity>();
-  /** What the process that takes over dies at, too. */
+  /** The process that takes over dies at this, too. */
   private dying: { readonly title: string; readonly life: number; readonly by: Adversity } | null = null;
   private refusing: { readonly title: string; readonly status: 500 | 429 | 409 } | null = null;
   private isHealed = false;
@@ -104,7 +104,7 @@ export class WorldEffects<L extends Living = Life> {
     try {
       carried = await simulation.carryLater(call, by, apply);
     } catch (error) {
-      // It was refused by the one who was asked: nothing happened, and the number is free unless others came after it.
+      // It was refused: nothing happened, and the number is free unless others came after it.
       if (this.taken === index) this.taken--;
       await caller.life.pass();
       throw error;

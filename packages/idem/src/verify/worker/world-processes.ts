@@ -26,7 +26,7 @@ interface ProcessesOf extends Pick<LifeOptions, "home" | "clock" | "stir" | "onP
 }
 
 export class WorldProcesses {
-  /** What the program's configuration exports; null without one. */
+  /** The exports of the program's configuration; null without one. */
   configuration: unknown = null;
   /** An engine has its store in the user's database. */
   isTransactional = false;
@@ -129,7 +129,7 @@ export class WorldProcesses {
   }
 }
 
-/** What is sent while modules are loaded reaches nobody, but for what a relay finds in an outbox then: that would be lost. */
+/** Events sent while modules are loaded reach nobody. A relay's are held until loading is over: taken from an outbox, they would be lost. */
 function holdRelays({ client }: TakenClient, moved: Promise<void>): void {
   const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
   let isMoved = false;

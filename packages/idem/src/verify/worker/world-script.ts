@@ -1,4 +1,4 @@
-// What a world is played with: the function, its events, and what the command knows of them.
+// The script of a world: the function, its events, and what the command knows of them.
 import type { GivenAnswer, ModelRequest } from "../destination-model.ts";
 import type { Change } from "../mends/change.ts";
 import type { Json } from "../thing.ts";
@@ -19,9 +19,9 @@ export interface WorldScript {
   readonly env: string;
   /** The function that is looked at, by its full name. */
   readonly fn: string;
-  /** Names under which events are delivered: other functions do not hear of them. */
+  /** Names under which events are delivered: other functions do not receive them. */
   readonly names: readonly string[];
-  /** What stands for a tick, or for being invoked. */
+  /** The name of the event that stands for a tick or an invocation. */
   readonly tickName: string;
   readonly event: DeliveredEvent;
   readonly twin: DeliveredEvent | null;
@@ -46,7 +46,7 @@ export interface WorldScript {
   readonly changes?: readonly Change[];
 }
 
-/** What a destination answers, in place of an echo. */
+/** A destination's answer, in place of an echo. */
 export interface Fixture extends GivenAnswer {
   readonly method: string;
   readonly host: string;

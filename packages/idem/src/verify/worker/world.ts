@@ -65,7 +65,7 @@ export class World {
   private readonly commits: WorldCommits;
   private readonly happened = new Set<Adversity>();
   protected readonly delivered = new Set<string>();
-  /** Sent, and nobody has answered yet: whoever sent it sends it again. */
+  /** Sent, and not answered yet: their senders send them again. */
   private readonly unanswered = new Map<string, object>();
   private downMs = restartMs;
   private readonly startedAt = realMonoMs();
@@ -234,7 +234,7 @@ export class World {
   // ------------------------------------------------------------------------------------------------ playing
 
   /**
-   * Sends an event as whoever sends it would: again, if no answer came. One that was `invented` here may not exist at all, by its schema: refused, it shows
+   * Sends an event as its sender would: again, if no answer came. One that was `invented` here may not exist at all, by its schema: refused, it shows
    * nothing.
    */
   private deliver(event: { readonly name: string; readonly id?: string }, what: string, invented = false): void {
@@ -345,7 +345,7 @@ export class World {
     return queued + running + waiting;
   }
 
-  /** What the code left in an outbox is handed on by housekeeping. */
+  /** Housekeeping still hands on what the code left in an outbox. */
   private async isHandingOn(): Promise<boolean> {
     for (const each of this.watched) if ((await each.waiting?.()) === true) return true;
     return false;

@@ -7,7 +7,7 @@ export interface SqliteScript {
   readonly file: string;
   /** As people call it. */
   readonly name: string;
-  /** What it holds before a world; it need not be there. */
+  /** A file with its contents before a world; it need not be there. */
   readonly image: string;
 }
 

@@ -1,4 +1,4 @@
-// What the engine keeps in the user's database where its store is there, too: events of `send({ tx })`, steps of `step.transaction`. The world's store is in
+// The engine's part of the user's database where its store is there, too: events of `send({ tx })`, steps of `step.transaction`. The world's store is in
 // memory, so both stand in tables beside the user's, written by the user's own transactions.
 import { createRequire } from "node:module";
 import { join } from "node:path";

@@ -9,7 +9,7 @@ import { isHousekeeping } from "./row-things.ts";
 import { readStatement } from "./sql-text.ts";
 import { titleOf } from "./sqlite-world.ts";
 
-/** How a driver carries out one statement. */
+/** A driver's means to carry out one statement. */
 export interface Session<T> {
   readonly database: Database;
   readonly run: () => Promise<T>;
@@ -67,7 +67,7 @@ export async function perform<T>(outside: Outside, sql: string, session: Session
     }
     const [code, message] = refusals[became.status];
     const failed = Object.assign(new Error(message), { severity: "ERROR", code, name: "error" });
-    // What is refused at its commit is undone.
+    // A transaction refused at its commit is undone.
     if (text.kind === "commit") await really(() => session.instead("rollback"));
     else await really(() => session.instead(raising(code, message)).catch(() => {}));
     throw failed;
@@ -81,7 +81,7 @@ export async function perform<T>(outside: Outside, sql: string, session: Session
 const raising = (code: string, message: string): string =>
   `do $idem$ begin raise exception using errcode = '${code}', message = '${message}'; end $idem$`;
 
-/** Who waits for a lock is not at work: another process has to go on first, or time has to pass. Of an app the command looks for it. */
+/** A statement that waits for a lock is not at work: another process has to go on first, or time has to pass. Of an app the command looks for it. */
 async function untilLocked<T>({ made }: Database, body: () => Promise<T>, isWaiting: () => void): Promise<T> {
   if (made === null) return body();
   let isOver = false;

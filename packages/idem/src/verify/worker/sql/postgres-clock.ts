@@ -2,7 +2,7 @@
 // time in a statement, a default, a view or a function of the server's is replaced by a function that reads a row, set before each statement.
 import type { Ask } from "./postgres-rows.ts";
 
-/** What worlds have in their database, beside the user's. */
+/** Holds the worlds' own things in the user's database. */
 export const worldSchema = "idem_verify_world";
 
 const clock = `${worldSchema}.now()`;
@@ -68,7 +68,7 @@ const viewsSql = `
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'v' and ${own}
      and not exists (select 1 from pg_depend e where e.objid = c.oid and e.deptype = 'e')`;
 
-/** From here on the database tells the world's time, whatever was made in it by then. */
+/** From here on the database has the world's time, whatever was made in it by then. */
 export async function openClock(ask: Ask): Promise<void> {
   await ask(setUp);
   for (const [sql, pattern] of [
@@ -78,7 +78,7 @@ export async function openClock(ask: Ask): Promise<void> {
   ] as const) {
     for (const { head, text } of await ask(sql)) {
       const made = replaced(String(text), pattern);
-      // What the server does not take keeps the machine's time.
+      // A definition that the server refuses keeps the machine's time.
       if (made !== text) await ask(`${String(head)}${made}`).catch(() => {});
     }
   }

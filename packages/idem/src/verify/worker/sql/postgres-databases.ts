@@ -18,7 +18,7 @@ interface OwnClient {
 }
 
 let isOwn = false;
-/** What is loaded now is the verifier's own. */
+/** The verifier loads something of its own now. */
 export const isOwnLoading = (): boolean => isOwn;
 
 /** The driver, as nobody watches it. */
@@ -92,7 +92,7 @@ export class ThreadDatabase {
     return new ThreadDatabase(address, ask, rows, close);
   }
 
-  /** What it tells the time by. */
+  /** Sets the database's clock. */
   async setTime(ms: number): Promise<void> {
     if (this.at === ms) return;
     this.at = ms;

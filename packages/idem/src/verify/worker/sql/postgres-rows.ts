@@ -1,11 +1,11 @@
-// What a database of PostgreSQL holds, which of its tables were written to, and how they are put back: by rows, where only rows differ.
+// The contents of a PostgreSQL database, which of its tables were written to, and how they are put back: by rows, where only rows differ.
 
 import { worldSchema } from "./postgres-clock.ts";
 import type { Row, TableShape } from "./row-things.ts";
 import { isOwnTable } from "./row-things.ts";
 import { changesBetween, type TableRows } from "./sqlite-rows.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: what a row holds is known by whoever asked
+// biome-ignore lint/suspicious/noExplicitAny: the asker knows what a row holds
 export type AskedRow = Record<string, any>;
 
 /** A session of the verifier's own. */
@@ -57,12 +57,12 @@ interface FoundTable {
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** How far the numbers of the second clean run are ahead: whatever is made of them is seen to differ. */
+/** The second clean run's numbers are ahead by this: whatever is made of them is seen to differ. */
 const otherNumbers = 1_000;
 
 export class PostgresRows {
   private tables: Table[] = [];
-  /** What the tables are, to see that none came or went. */
+  /** Describes the tables, to see that none came or went. */
   private names = "";
   private before: TableRows[] = [];
   private counts: string[] = [];
@@ -75,7 +75,7 @@ export class PostgresRows {
     return (await this.ask(tablesSql)) as unknown as FoundTable[];
   }
 
-  /** What stands there now is what every world begins with. */
+  /** Every world begins with what stands there now. */
   async keep(): Promise<void> {
     const found = await this.found();
     this.names = JSON.stringify(found);
@@ -139,7 +139,7 @@ export class PostgresRows {
   private dirty: number[] = [];
   private isOther = false;
 
-  /** What a world left. */
+  /** The rows that a world changed. */
   async changes() {
     this.isOther = JSON.stringify(await this.found()) !== this.names;
     // Tables that came or went with a world are not put back by rows; what stood in the others is compared.

@@ -104,7 +104,7 @@ export class PostgresWorld implements WatchedWorld {
     return found ?? null;
   }
 
-  /** What an engine has there whose store is this very database. */
+  /** The engine's outbox and transactions, where its store is this very database. */
   engineOf(life: Life, configured: unknown, store: Store): EngineParts | null {
     if (typeof configured !== "string" || !/^postgres(ql)?:/.test(configured)) return null;
     const { hostname, port, pathname } = new URL(configured);

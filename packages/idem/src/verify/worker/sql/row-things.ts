@@ -15,7 +15,7 @@ export interface TableShape {
   readonly referring: readonly string[];
 }
 
-/** What differs from before: rows that were not there, in the order in which they came, and rows that are no longer. */
+/** Differences from before: rows that were not there, in the order in which they came, and rows that are no longer. */
 export interface TableChange {
   readonly table: TableShape;
   readonly added: readonly Row[];
@@ -25,7 +25,7 @@ export interface TableChange {
 /** A statement that wrote. */
 export interface Write {
   readonly database: string;
-  /** Null where its text does not tell. */
+  /** Null where its text does not say. */
   readonly table: string | null;
   readonly fn: string | null;
   readonly effect: number;
@@ -35,7 +35,7 @@ export interface Write {
 export const writtenTables = (writes: Notes<Write>, database: string): Set<string> =>
   new Set(writes.all().flatMap((each) => (each.database !== database || each.table === null ? [] : [each.table])));
 
-/** What the toolkit notes in the user's database to do things once; what came of it is compared instead. */
+/** The toolkit's own notes in the user's database, for doing things once; what came of it is compared instead. */
 const ownTables =
   /^(idempotency_keys|processed_webhook_events|idem_(outbox|inbox|claims|steps|locks|ticks|webhook_cursors|remote_records|sent_log|toolkit|toolkit_history))$/;
 
@@ -114,7 +114,7 @@ export function rowThings(
         changed.push(thing([key!], true, changeOf(was, row), []));
         continue;
       }
-      // What the database numbered is another number after a rollback, and says nothing.
+      // A number given by the database is another one after a rollback, and says nothing.
       const isNumbered = table.key.some((column) => table.numbered.includes(column) && made.has(row[column] ?? null));
       const state = Object.fromEntries(
         Object.entries(row).map(([column, value]) => {
@@ -137,7 +137,7 @@ export function rowThings(
 
 const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** How far a number was moved, so that two pieces of work may both have moved it; of anything else, what it is now. */
+/** For a number, how far it was moved, so that two pieces of work may both have moved it; for anything else, its new value. */
 function changeOf(before: Row, after: Row): Json {
   const moved: Record<string, Json> = {};
   for (const [column, value] of Object.entries(after)) {

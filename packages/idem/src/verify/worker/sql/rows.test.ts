@@ -1,4 +1,4 @@
-// What a statement is, and what of a table's rows is compared.
+// Reading statements, and comparing the rows of a table.
 import { describe, expect, test } from "vitest";
 import { compareThings, learnVolatile } from "../../compare-things.ts";
 import { type Row, rowThings, type TableShape } from "./row-things.ts";

@@ -1,4 +1,4 @@
-// What a statement does, by its text: enough to name it for people and to know where a process may die. What it really did, rows tell. Pure.
+// Reads a statement by its text: enough to name it for people and to know where a process may die. Its real effect is read from the rows. Pure.
 
 export type StatementKind =
   /** Changes rows, or may. */

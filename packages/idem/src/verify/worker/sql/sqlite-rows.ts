@@ -1,4 +1,4 @@
-// What a file of SQLite holds, and how two of them differ.
+// The contents of a SQLite file, and how two of them differ.
 import { createHash } from "node:crypto";
 import type { Json } from "../../thing.ts";
 import { isOwnTable, type Row, type TableChange, type TableShape } from "./row-things.ts";

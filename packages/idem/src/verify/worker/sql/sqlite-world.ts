@@ -39,7 +39,7 @@ interface WorldFile {
   readonly world: SqliteWorld;
 }
 
-/** What an image held, read once. */
+/** The rows of an image, read once. */
 const imagesRead = new Map<string, { readonly mtimeMs: number; readonly rows: SqliteRows }>();
 
 let openFile: OpenFile | null = null;
@@ -199,11 +199,11 @@ export function connected(file: WorldFile, fail: Fail, close: () => void): Conne
   return connection;
 }
 
-/** What would reach past the copy. */
+/** Reaches past the copy. */
 const reachesOut = (verb: string, source: string): boolean =>
   verb === "ATTACH" || (verb === "VACUUM" && /\binto\b/i.test(source));
 
-/** One statement of the user's. `isReadonly`: as SQLite itself says, where the driver tells. */
+/** One statement of the user's. `isReadonly`: as SQLite itself says, where the driver passes that on. */
 export function act<T>(
   outside: Outside,
   connection: Connection,
@@ -259,7 +259,7 @@ function told<T>(became: Effected<T>, fail: Fail): T {
 
 const clockNames = ["date", "time", "datetime", "julianday", "unixepoch", "strftime"] as const;
 
-/** SQL's own words for the time, told by the world's clock. `define` gives a connection a function of any number of arguments. */
+/** SQL's own words for the time, by the world's clock. `define` gives a connection a function of any number of arguments. */
 export function giveClock(
   life: WatchedProcess | null,
   define: (name: string, run: (...args: unknown[]) => unknown) => void,

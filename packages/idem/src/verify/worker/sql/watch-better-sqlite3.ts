@@ -144,7 +144,7 @@ function watchAddon(outside: Outside, addon: Addon): void {
           const connection = statements.get(this);
           if (connection === undefined) return before.apply(this, args);
           const { source, readonly } = this as NativeStatement;
-          // What writes is done when it is asked for, whoever goes on reading.
+          // A statement that writes is carried out when it is asked for, however far its rows are read.
           if (name === "iterate" && !readonly)
             return ((this as unknown as Record<string, Method>).all!(...args) as unknown[]).values();
           return act(outside, connection, source, readonly, () => before.apply(this, args));

@@ -40,7 +40,7 @@ export function watchNodeSqlite(outside: Outside): void {
   const found = nodeSqlite();
   if (found === null) return;
   const denied = found.DatabaseSync;
-  // What stands before it refuses every file.
+  // The class in front of it refuses every file.
   const Real = Object.getPrototypeOf(denied) as NodeSqlite["DatabaseSync"];
   const databases = new WeakMap<object, Connection>();
   const statements = new WeakMap<object, { readonly of: Connection; readonly sql: string }>();

@@ -23,7 +23,7 @@ interface Client {
 // biome-ignore lint/suspicious/noExplicitAny: a function of a driver's, replaced without knowing what it takes
 type Method<This> = (this: This, ...args: any[]) => any;
 
-/** In the context of whoever gave it. */
+/** In the context it was given in. */
 const kept = <T>(run: T): T => (typeof run === "function" ? (AsyncResource.bind(run as never) as T) : run);
 
 const told = (promise: Promise<unknown>, callback: Callback | undefined): Promise<unknown> | undefined => {
@@ -65,7 +65,7 @@ export const pgPoolPackage: WatchedPackage = {
       // Ten seconds after each statement, an alarm that nobody waits for.
       if (pool.options !== undefined) pool.options.idleTimeoutMillis = 0;
     };
-    // Who waits for a client goes on in a context of its own, and not in that of who gave it back.
+    // A caller that waits for a client goes on in its own context, and not in that of the one that gave it back.
     prototype.connect = function (callback) {
       settle(this);
       return connect!.call(this, kept(callback));

@@ -16,7 +16,7 @@ export function exportNames(file: string): readonly string[] {
 
 function namesIn(file: string): string[] {
   const code = transpile(file, "commonjs");
-  // The transpiler's note for whoever cannot run the code: `0 && (module.exports = { a: null, ... })`.
+  // The transpiler's note for readers that cannot run the code: `0 && (module.exports = { a: null, ... })`.
   const note = /^0 && \(module\.exports = \{([\s\S]*?)\}\);/m.exec(code)?.[1] ?? "";
   const own = [...note.matchAll(/(?:^|[\s,{])(?:"([^"]+)"|([\w$]+)): null/g)].map(
     ([, quoted, plain]) => quoted ?? plain!,

@@ -53,7 +53,7 @@ export async function resolve(
   }
 }
 
-/** What bundlers find and Node does not: a package's folder or file without its ending, `.js` of `exports` and `imports` that is `.ts`. */
+/** Found by bundlers and not by Node: a package's folder or file without its ending, `.js` of `exports` and `imports` that is `.ts`. */
 function otherFile(name: string, from: string, url: string | undefined): string | null {
   const tried = fileOf(url);
   const beside = tried === null ? null : fileAt(tried, true);

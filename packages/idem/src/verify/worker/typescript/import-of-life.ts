@@ -13,7 +13,7 @@ export function asImportOf(code: string, url: string): string {
     .replace(/^("use strict";)?/, (directive) => directive + prelude);
 }
 
-/** Who asked for what, if a name brings it. */
+/** The import that a name carries, with the module that asked; null where it carries none. */
 export function importOf(name: string): { readonly name: string; readonly parentURL: string } | null {
   if (!name.startsWith(scheme)) return null;
   const rest = name.slice(scheme.length);

@@ -7,7 +7,7 @@ import { settingsFor } from "./tsconfig.ts";
 
 export type ModuleKind = "module" | "commonjs";
 
-/** What is used of it: whoever compiles this package need not have it. */
+/** The used part of it: this package compiles without it. */
 interface Swc {
   transformSync(source: string, options: object): { readonly code: string };
 }
@@ -17,7 +17,7 @@ const packageName = "@swc/wasm";
 const readText = (file: string): string => readFileSync(file, "utf8");
 
 let opened: Swc | null = null;
-/** 18 MB of WebAssembly: for whoever has a file to transpile. */
+/** 18 MB of WebAssembly: loaded with the first file to transpile. */
 function swc(file: string): Swc {
   try {
     opened ??= createRequire(import.meta.url)(packageName) as Swc;
@@ -102,7 +102,7 @@ const isPlainScript = (source: string): boolean => !/^\s*(import|export)\b/m.tes
 
 const kinds = new Map<string, ModuleKind>();
 
-/** How a typed file is meant, where an import asks for it. */
+/** The module kind of a typed file that is imported. */
 export function kindOf(file: string): ModuleKind {
   const ending = extname(file);
   if (ending === ".mts") return "module";
@@ -120,7 +120,7 @@ function decideKind(file: string): ModuleKind {
   if (type === null && settingsFor(file).isBundled) return "module";
   const source = readText(file);
   if (isPlainScript(source)) return "commonjs";
-  // What CommonJS cannot say: a module whatever package.json lacks.
+  // CommonJS cannot say these: a module even where package.json does not say so.
   return /\bimport\.meta\b|^(?:const .*= |export const .*= )?await\b/m.test(source) ? "module" : "commonjs";
 }
 

@@ -1,4 +1,4 @@
-// What a project's tsconfig.json says about loading its files: where names lead, and how its code is meant. The compiler's other settings do not matter here.
+// The parts of a project's tsconfig.json that matter for loading its files: where names lead, and how its code is meant. Other settings are ignored.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
@@ -89,7 +89,7 @@ function readWritten(file: string): Written {
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** What `extends` names: a file, with its ending or without, or one of a package's. */
+/** The target of `extends`: a file, with its ending or without, or one of a package's. */
 function findBase(from: string, name: string): string | null {
   if (/^\.{0,2}[\\/]/.test(name) || isAbsolute(name)) {
     const path = resolve(dirname(from), name);

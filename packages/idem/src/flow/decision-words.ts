@@ -1,4 +1,4 @@
-// What is said of a decision, wherever one is told: in stories, in the rows of the pages.
+// Words for a decision, in stories and in the rows of the pages.
 import type { Decision } from "../model/decision.ts";
 
 export interface DecisionWords {

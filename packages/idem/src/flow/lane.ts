@@ -14,11 +14,11 @@ export interface LaneName {
   readonly fn: string;
   /** Names of the slots it takes while at work; a name is unique in the whole store, so limits may reach over functions. */
   readonly slots: readonly string[];
-  /** What its start is spaced by; null for nothing, and for every run that has begun. */
+  /** Spaces its start; null for nothing, and for every run that has begun. */
   readonly throttle: string | null;
 }
 
-/** What the function's configuration allows, by position in the lane's slots: the newest configuration counts, not the lane's. */
+/** The function's limits, by position in the lane's slots: the newest configuration counts, not the lane's. */
 export interface LaneCaps {
   readonly slots: readonly number[];
   readonly throttle: ThrottleRule | null;
@@ -46,7 +46,7 @@ export function planLane(of: FlowOf, payload: unknown, expressions: Expressions)
   return { name: laneText({ fn: of.fn, slots, throttle }), caps };
 }
 
-/** What a function's newest configuration allows; null where it has no limits. */
+/** Limits of a function's newest configuration; null where it has none. */
 export function capsOf(config: FlowConfig): LaneCaps | null {
   if (!needsLane(config)) return null;
   const slots = (config.concurrency ?? []).map(({ limit }) => limit);

@@ -1,4 +1,4 @@
-// What an option has to say to people.
+// An option in words for people.
 import { lengthText } from "../model/length-text.ts";
 import type { LaneLimit } from "./lane.ts";
 
@@ -9,7 +9,7 @@ export interface OptionWords<Config> {
   lines?(config: Config, length: (ms: number) => string): readonly FlowLine[];
 }
 
-/** What a run stands in line for: `of` says of which key and whose, `count` how many of a thing. */
+/** Words for a run in line: `of` says of which key and whose, `count` how many of a thing. */
 export type InLineWords = (
   of: string,
   limit: Pick<LaneLimit, "limit" | "periodMs" | "temporary"> & { readonly used: number | null },

@@ -14,8 +14,8 @@ export interface FlowOption<Config> {
   /** One run has many events. */
   readonly manyEvents?: true;
   /**
-   * What an author wrote or a wire brought, checked; undefined for what says nothing. A field nobody knows is passed over here: on a wire
-   * it may come from an SDK newer than this. Throws OPTION_INVALID, EXPRESSION_INVALID or DURATION_INVALID, each with the path of the option.
+   * Checks an author's value or one from a wire; undefined for one that says nothing. A field nobody knows is passed over here: on a wire it
+   * may come from an SDK newer than this. Throws OPTION_INVALID, EXPRESSION_INVALID or DURATION_INVALID, each with the path of the option.
    */
   read(value: unknown): Config | undefined;
   /** Throws OPTION_UNKNOWN, for what was written in this process. */

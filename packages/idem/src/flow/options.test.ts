@@ -386,7 +386,7 @@ test("whatever is configured, the answer is a configuration or an IdemError", ()
   fc.assert(
     fc.property(fields, (given) => {
       try {
-        // What is registered is kept as JSON.
+        // A registration is kept as JSON.
         const flow = readFlow(given);
         expect(JSON.parse(JSON.stringify(flow))).toEqual(flow);
       } catch (error) {

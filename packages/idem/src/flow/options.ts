@@ -16,8 +16,8 @@ import { type ThrottleConfig, type ThrottleOptions, throttle } from "./throttle/
 /** As authors write them. */
 export interface FlowWritten {
   /**
-   * How many runs are at work at once; two limits at most. Sleeping and waiting runs do not count. With `parallelSteps: true` in a limit, how
-   * many of their steps.
+   * Bounds the runs at work at once; two limits at most. Sleeping and waiting runs do not count. With `parallelSteps: true` a limit bounds
+   * their steps.
    *
    * @example { id: "draft-invoice", concurrency: { limit: 5, key: "event.data.accountId" } }
    */
@@ -93,7 +93,7 @@ export const writtenNames = Object.fromEntries(
 ) as KnownOptions<FlowWritten>;
 
 export interface FlowReading {
-  /** What starts the function, to refuse what would never see an event. */
+  /** Triggers of the function, to refuse an option that would never see an event. */
   readonly triggers?: readonly Trigger[];
 }
 

@@ -1,4 +1,4 @@
-// What a start has to pass beside its key, with every expression evaluated: the store compares names, counts and times.
+// The conditions of a start beside its key, with every expression evaluated: the store compares names, counts and times.
 import { exactKey, type KeyedEvent } from "../dedup/exact-key.ts";
 import type { GatheredKind } from "../model/decision.ts";
 import type { Expressions } from "../model/expression.ts";
@@ -12,7 +12,7 @@ import { planPriority } from "./priority/plan.ts";
 import { planRateLimit, type RateRule } from "./rate-limit/plan.ts";
 import { planSingleton, type SingletonRule } from "./singleton/plan.ts";
 
-/** What a start has to pass, in this order: buffer · key · rate limit · singleton · lane. */
+/** Conditions of a start, in this order: buffer · key · rate limit · singleton · lane. */
 export interface StartFlow {
   readonly buffer: BufferRule | null;
   readonly rateLimit: RateRule | null;
@@ -20,13 +20,13 @@ export interface StartFlow {
   readonly lane: LaneUse | null;
   readonly cancelOn: readonly CancelRule[];
   /**
-   * So long after its creation, or its event's `ts` if that is later, a run that has not begun is leased past its lane, so that whoever
-   * executes it can end it (`timeouts.start`); null for never.
+   * So long after its creation, or its event's `ts` if that is later, a run that has not begun is leased past its lane, so that its executor
+   * can end it (`timeouts.start`); null for never.
    */
   readonly startWithinMs: number | null;
 }
 
-/** What a run keeps of what its start had to pass. */
+/** Kept with the run of its start's conditions. */
 export interface RunFlow extends Pick<StartFlow, "lane" | "cancelOn"> {
   /** From then on it is leased past its lane; null for never. */
   readonly startBy: number | null;
@@ -37,7 +37,7 @@ export interface RunFlow extends Pick<StartFlow, "lane" | "cancelOn"> {
 /** Events kept until one run is started for them. */
 export type BufferRule = DebounceRule | BatchRule;
 
-/** What is decided of an event while it is kept. */
+/** The decision about an event while it is kept. */
 export const gatheredAs: Readonly<Record<BufferRule["kind"], GatheredKind>> = {
   debounce: "debounced",
   batch: "batched",

@@ -1,4 +1,4 @@
-// What the options share when they are read: counts, periods, keys. What cannot hold is refused with the option's path: a limit that is
+// Readers the options share: counts, periods, keys. A value that cannot hold is refused with the option's path: a limit that is
 // ignored in silence is worse than none.
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";

@@ -1,4 +1,4 @@
-// How a function's runs may begin, in words: for a cell of a table, for its page. What each option says stands in its folder.
+// A function's flow options in words: for a cell of a table, for its page. The words of each option stand in its folder.
 import { batchWords } from "./batch/words.ts";
 import { cancelOnWords } from "./cancel-on/words.ts";
 import { concurrencyWords, slotWords } from "./concurrency/words.ts";

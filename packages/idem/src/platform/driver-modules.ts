@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** What runs this process, by the name and version people know it by. */
+/** The runtime of this process, by the name and version people know it by. */
 export const runtime = (): { readonly kind: "node" | "bun" | "deno"; readonly name: string } => {
   const { bun, deno, node } = process.versions;
   if (bun !== undefined) return { kind: "bun", name: `Bun ${bun}` };
@@ -40,5 +40,5 @@ export function installedModule(name: string): unknown {
   }
 }
 
-/** What the user asked for by hand. */
+/** The user's own choice. */
 export const chosenDriver = (): string | undefined => process.env.IDEM_SQLITE;

@@ -1,4 +1,4 @@
-// What is at a path, for saying why it could not be opened.
+// Looks at a path, to say why it could not be opened.
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 

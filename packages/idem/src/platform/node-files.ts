@@ -41,7 +41,7 @@ function existing(path: string): string | null {
 const linkTarget = (path: string): string | null =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : null;
 
-/** How many names a file has; none when it does not exist, or is something else. */
+/** The number of a file's names; none when it does not exist, or is something else. */
 export function nameCount(path: string): number {
   const found = statSync(path, { throwIfNoEntry: false });
   return found?.isFile() === true ? found.nlink : 0;

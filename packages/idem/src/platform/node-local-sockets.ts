@@ -57,7 +57,7 @@ export const nodeLocalSockets: LocalSockets = {
       open.add(socket);
       socket.on("close", () => open.delete(socket));
       socket.unref();
-      // What was said last still arrives. A socket that its peer never closes keeps no process alive.
+      // The last words still arrive. A socket that its peer never closes keeps no process alive.
       onConnection(connectionOver(socket, () => socket.end()));
     });
     server.maxConnections = connectionsMax;

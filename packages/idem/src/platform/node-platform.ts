@@ -31,7 +31,7 @@ function startTimer(ms: number, run: () => void, options?: { readonly background
   return { cancel: () => clearTimeout(handle) };
 }
 
-/** What a thread needs of Node that is not there unasked. */
+/** Features of Node that a thread needs and that are off by default. */
 const threadFlags: Readonly<Record<string, readonly string[]>> = {
   "verify/worker/thread": ["--experimental-vm-modules"],
 };
@@ -103,7 +103,7 @@ export const nodePlatform: Platform = {
   watchLoop: () => {
     const histogram = monitorEventLoopDelay({ resolution: loopResolutionMs });
     histogram.enable();
-    // What is measured is the time between two samples; a loop that is never late shows the resolution itself.
+    // The measure is the time between two samples; a loop that is never late shows the resolution itself.
     const lateMs = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - loopResolutionMs);
     return {
       read: () => {

@@ -1,4 +1,4 @@
-// What the API of OpenTelemetry for JavaScript (1.x) leaves in the process once somebody registers a provider, as far as Idem asks it. Described by
+// The parts Idem uses of what OpenTelemetry's API for JavaScript (1.x) leaves in the process once a provider is registered. Described by
 // its shape and never imported (docs/decisions/0046-open-telemetry-is-looked-up.md); a test compares it with the real package.
 
 export type SpanAttribute = string | number | boolean;
@@ -19,7 +19,7 @@ export interface OtelSpan {
   end(): void;
 }
 
-/** What is carried along by code that runs; never changed, only made anew. */
+/** Carried along by code that runs; never changed, only made anew. */
 export interface OtelContext {
   getValue(key: symbol): unknown;
   setValue(key: symbol, value: unknown): OtelContext;

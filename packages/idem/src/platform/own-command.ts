@@ -11,7 +11,7 @@ export interface OwnCommand {
   readonly args: readonly string[];
   /** Beside what this process has; addresses and keys go this way, for a command line is seen by every user of the machine. */
   readonly env: Readonly<Record<string, string>>;
-  /** What it says on either stream may have at most so many bytes; with more it is ended. */
+  /** Bound of its output on either stream; with more it is ended. */
   readonly bytesMax: number;
   readonly signal: AbortSignal;
 }

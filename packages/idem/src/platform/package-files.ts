@@ -25,7 +25,7 @@ export function packageVersion(): string {
   }
 }
 
-/** What was built beside the code, by name; from src as from dist. Null when it was not built. */
+/** Files built beside the code, by name; from src as from dist. Null when they were not built. */
 export function readBuiltFolder(path: string): ReadonlyMap<string, Buffer> | null {
   const folder = fileBeside(`../../dist/${path}/`);
   try {

@@ -59,7 +59,7 @@ export interface LocalConnection {
   close(): void;
 }
 
-/** How other processes of this machine reach the one that has a file open. Never the network. */
+/** The way for other processes of this machine to the one that has a file open. Never the network. */
 export interface LocalSockets {
   /** Only the owner of the file may listen: a socket left behind by a dead one is replaced. Keeps no process alive. */
   listen(file: string, onConnection: (connection: LocalConnection) => void): Promise<{ close(): Promise<void> }>;
@@ -67,7 +67,7 @@ export interface LocalSockets {
   connect(file: string): Promise<LocalConnection | null>;
 }
 
-/** How late the event loop came to its work since it was last asked. */
+/** The event loop's lateness since it was last asked. */
 export interface LoopWatch {
   read(): { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
   stop(): void;
@@ -94,7 +94,7 @@ export interface Platform {
   readonly local?: LocalSockets;
   /** Begins to watch how late the event loop comes to its work; absent where time is not real. */
   watchLoop?(): LoopWatch;
-  /** What is registered of OpenTelemetry now; absent where time and chance are not real, because its spans have theirs from the machine. */
+  /** The OpenTelemetry that is registered now; absent where time and chance are not real, because its spans have theirs from the machine. */
   openTelemetry?(): OpenTelemetry | undefined;
   /** A crash point: may never return in a test. */
   point(name: CrashPoint): void | Promise<void>;

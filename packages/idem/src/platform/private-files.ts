@@ -18,7 +18,7 @@ import { dirname } from "node:path";
 
 const fileMode = 0o600;
 const folderMode = 0o700;
-/** What everybody but the owner may do with a file. */
+/** Permissions of everybody but the owner. */
 const othersBits = 0o077;
 
 const isWindows = process.platform === "win32";
@@ -74,7 +74,7 @@ export function makePrivate(path: string): boolean | null {
   }
 }
 
-/** What others than the owner may do at a path, as `ls` says it: `rw-r--r--`; null when nothing, or nothing is there. */
+/** Permissions of others than the owner at a path, as `ls` says it: `rw-r--r--`; null when there are none, or nothing is there. */
 export function openToOthers(path: string): string | null {
   const mode = modeOf(path);
   if (isWindows || mode === null || (mode & othersBits) === 0) return null;
@@ -121,8 +121,8 @@ export function copyPrivate(from: string, to: string): void {
 }
 
 /**
- * What was written to a file, or named in a folder, is on the disk when this returns. Windows flushes only what may be written, and opens no folder: its file
- * system keeps names in a log of its own.
+ * Once this returns, a file's content, or a folder's names, are on the disk. Windows flushes only what may be written, and opens no folder:
+ * its file system keeps names in a log of its own.
  */
 export function syncPath(path: string): void {
   if (isWindows && statSync(path).isDirectory()) return;

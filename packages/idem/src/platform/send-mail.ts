@@ -52,7 +52,7 @@ export async function sendMail(mail: Mail, { lookup, connectMsMax, silenceMsMax 
   }
 }
 
-/** What to do where there is no library. */
+/** The advice where there is no library. */
 export const mailMissing =
   'e-mail needs a library that is not installed here; "npm install nodemailer", and start again';
 

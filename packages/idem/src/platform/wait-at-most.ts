@@ -1,4 +1,4 @@
-// What may never end is waited for as long as it is worth it.
+// Waits for something that may never end, for as long as it is worth it.
 import type { Platform, Timer } from "./platform.ts";
 
 /** Whether it ended in time; an end in failure is an end. It goes on by itself; what becomes of it then is nobody's. */

@@ -10,7 +10,7 @@ export const batchSizeMax = 100;
 export interface BatchOptions {
   /** 2 to 100. */
   readonly maxSize: number;
-  /** How long the first event waits for others: "1s" to "7d". */
+  /** The first event waits this long for others: "1s" to "7d". */
   readonly timeout: string | number;
   /** CEL over `event`: one batch for each value. */
   readonly key?: string;

@@ -16,7 +16,7 @@ export interface CancelOnOptions {
   readonly if?: string;
   /** A path that must be equal in both events, such as "data.orderId". */
   readonly match?: string;
-  /** How long after the run's creation the event counts. */
+  /** The event counts for this long after the run's creation. */
   readonly timeout?: string | number;
 }
 
@@ -24,7 +24,7 @@ export interface CancelConfig {
   readonly event: string;
   /** CEL over `event` (the run's own) and `async` (the arriving one); null for any. A `match` is written out here. */
   readonly if: string | null;
-  /** How long after the run's creation it counts. */
+  /** Counts for this long after the run's creation. */
   readonly timeoutMs: number | null;
 }
 

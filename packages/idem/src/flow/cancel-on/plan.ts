@@ -10,7 +10,7 @@ export interface CancelRule {
   readonly path: string;
   readonly value: string;
   readonly rest: string | null;
-  /** How long after the run's creation it counts; null while the run is open. */
+  /** Counts for this long after the run's creation; null while the run is open. */
   readonly lastsMs: number | null;
 }
 

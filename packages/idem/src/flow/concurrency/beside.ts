@@ -14,7 +14,7 @@ export interface BesideAsked {
   readonly keep: number;
   /** With those that wait to begin; not less than `keep`. */
   readonly want: number;
-  /** What the limits that count steps allow, by position in the lane's slots; null for one that counts runs. */
+  /** Limits that count steps, by position in the lane's slots; null for one that counts runs. */
   readonly caps: readonly (number | null)[];
 }
 
@@ -42,16 +42,16 @@ export const countedSlots = (slots: readonly string[], { caps }: BesideAsked): C
 
 export interface SlotsNow {
   readonly held: Beside;
-  /** How much of each slot is in use, with all that this run holds. */
+  /** Each slot's use, with all that this run holds. */
   readonly used: (slot: string) => number;
   /** Whether a run stands in line for one of them. */
   readonly isInLine: () => boolean;
 }
 
-/** What it keeps for sure. */
+/** Kept for sure. */
 export const keptBeside = ({ keep }: BesideAsked, held: Beside): number => Math.min(keep, Math.max(...held));
 
-/** How many it holds from now on. What it gives back it does not get again at once while a run stands in line for it. */
+/** The number it holds from now on. Slots it gives back it does not get again at once while a run stands in line for them. */
 export function grantBeside(asked: BesideAsked, counted: readonly CountedSlot[], now: SlotsNow): number {
   if (counted.length === 0) return 0;
   const { held, used, isInLine } = now;
@@ -61,7 +61,7 @@ export function grantBeside(asked: BesideAsked, counted: readonly CountedSlot[],
   return kept + Math.max(0, Math.min(asked.want - kept, ...free));
 }
 
-/** What it holds of each of them. */
+/** Held of each of them. */
 export const besideNow = ([first]: readonly CountedSlot[], held: Beside): number =>
   first === undefined ? 0 : held[first.position];
 

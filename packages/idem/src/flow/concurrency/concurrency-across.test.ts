@@ -122,7 +122,7 @@ describe.each(stores)("a limit on %s", (store) => {
     for (const id of [runId, ...sent.decisions.map((each) => each.runId!)]) {
       expect(await second.idem.runs.get(id)).toMatchObject({ state: "completed" });
     }
-    // What the lost process finishes now comes too late: the run has ended.
+    // The lost process finishes too late: the run has ended.
     lost.letGo("1");
     await clock.tick("1s");
     expect(work.most).toBe(1);

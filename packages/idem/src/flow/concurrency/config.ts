@@ -1,4 +1,4 @@
-// How many runs are at work at once, or how many of their steps.
+// Bounds the runs at work at once, or their steps.
 import { errors } from "../../model/errors.ts";
 import { isJsonObject } from "../../model/json.ts";
 import { refuseUnknown } from "../../model/known-options.ts";
@@ -8,7 +8,7 @@ import { fieldsOf, readCount, readKey } from "../read-option.ts";
 const limitsMax = 2;
 
 export interface ConcurrencyOptions {
-  /** How many at once. */
+  /** Most at once. */
   readonly limit: number;
   /** CEL over `event`: one limit for each value. */
   readonly key?: string;

@@ -94,7 +94,7 @@ describe.each(stores)("a limit that counts steps on %s", (store) => {
     expect(work.inside).toEqual(["b1", "a3"]);
     await letGo("b1");
     await letGo("b2");
-    // The slot of the run that ended is for whoever waits.
+    // The slot of the run that ended is for the one that waits.
     expect(work.inside).toEqual(["a3", "a4"]);
     expect(work.most).toBe(2);
   });

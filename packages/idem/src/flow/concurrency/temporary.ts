@@ -19,7 +19,7 @@ export const readTemporary = (text: string | null): readonly TemporaryLimit[] =>
 export const isOf = (temporary: TemporaryLimit, { key, scope }: Pick<ConcurrencyLimit, "key" | "scope">): boolean =>
   temporary.key === key && temporary.scope === scope;
 
-/** What a function allows at this instant: its own limits, but for those that another stands in for. */
+/** A function's limits at this instant: its own, but for those that another stands in for. */
 export function limitsAt(
   own: readonly ConcurrencyLimit[],
   temporary: readonly TemporaryLimit[],

@@ -5,7 +5,7 @@ import type { FlowOption } from "../option.ts";
 import { fieldsOf, readKey, readPeriod, sevenDays } from "../read-option.ts";
 
 export interface DebounceOptions {
-  /** How long no further event may come: "1s" to "7d". */
+  /** Time without a further event: "1s" to "7d". */
   readonly period: string | number;
   /** The longest an event is held back, however many follow. */
   readonly timeout?: string | number;

@@ -5,7 +5,7 @@ import type { FlowOption } from "../option.ts";
 import { fieldsOf, readCount, readKey, readPeriod } from "../read-option.ts";
 
 export interface RateLimitOptions {
-  /** How many in any stretch of time of this length. */
+  /** Most in any stretch of time of this length. */
   readonly limit: number;
   /** "1s" to "24h". */
   readonly period: string | number;

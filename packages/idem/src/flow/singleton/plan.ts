@@ -1,4 +1,4 @@
-// What a start has to pass: a claim of its own scope, held as long as its run is open and not a moment longer.
+// The condition of a start: a claim of its own scope, held as long as its run is open and not a moment longer.
 import { type ClaimAsk, functionKeyAsk } from "../../model/claim.ts";
 import { serializeError } from "../../model/user-errors.ts";
 import type { FlowOf, OwnKey } from "../plan-keys.ts";

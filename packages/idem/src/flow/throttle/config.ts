@@ -5,11 +5,11 @@ import type { FlowOption } from "../option.ts";
 import { fieldsOf, readCount, readKey, readPeriod, sevenDays } from "../read-option.ts";
 
 export interface ThrottleOptions {
-  /** How many begin in a period, evenly spaced. */
+  /** Starts in a period, evenly spaced. */
   readonly limit: number;
   /** "1s" to "7d". */
   readonly period: string | number;
-  /** How many may begin at once: 1 by default. */
+  /** Starts allowed at once: 1 by default. */
   readonly burst?: number;
   /** CEL over `event`: spaced apart for each value. */
   readonly key?: string;

@@ -1,4 +1,4 @@
-// What a run's start is spaced by.
+// Spaces the starts of runs.
 import type { Expressions } from "../../model/expression.ts";
 import { type FlowOf, sharedKeyOf } from "../plan-keys.ts";
 import type { ThrottleConfig } from "./config.ts";
@@ -6,7 +6,7 @@ import type { ThrottleConfig } from "./config.ts";
 export interface ThrottleRule {
   readonly limit: number;
   readonly periodMs: number;
-  /** How many may begin at once. */
+  /** Starts allowed at once. */
   readonly burst: number;
 }
 

@@ -14,7 +14,7 @@ export type KeyPlace =
 /** Which characters a key may have: those of base64url, or letters without their case, digits and dashes only. */
 export type KeyCharset = "base64url" | "a-z0-9-";
 
-/** What the destination does with a key it knows and a request it does not. */
+/** The destination's treatment of a known key with another request. */
 export type KeyMismatch = "refused" | "first-answer" | "unknown";
 
 /** A step's context, or its key. */
@@ -28,7 +28,7 @@ export interface Destination {
   /** For how long a key is surely remembered; null where nobody published it, Infinity for ever. */
   readonly remembersMs: number | null;
   readonly mismatch: KeyMismatch;
-  /** How to find out whether something arrived, once the destination has forgotten the key. */
+  /** A way to find out whether something arrived, once the destination has forgotten the key. */
   readonly reconcile: string;
   /** The key to send. `account` is whose account of the destination it is for, where a step writes to several. */
   key(step: KeyOf, account?: string): string;

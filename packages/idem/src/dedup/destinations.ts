@@ -151,7 +151,7 @@ const known = new Map<string, AnyDestination>([
 export const destinationNames = [...known.keys()] as readonly DestinationName[];
 
 /**
- * What is known of a system that a step writes to: where its key goes, and how long it is remembered.
+ * A system that a step writes to: where its key goes, and how long it is remembered.
  *
  * ```ts
  * await step.run("pay", (context) => paypal.post("/v2/checkout/orders", order, { headers: destination("paypal/orders").headers(context) }));

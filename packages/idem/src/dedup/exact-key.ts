@@ -13,7 +13,7 @@ import {
   parseWithNumbers,
 } from "../model/long-number.ts";
 
-/** What expressions see, and the texts it was read from. */
+/** Seen by expressions, with the texts it was read from. */
 export interface KeyedEvent {
   readonly payload: object;
   readonly data: string;

@@ -4,7 +4,10 @@
 //   first try within its memory ──▶ send        beyond, and there is a look-up ──▶ reconcile        beyond, and there is none ──▶ park
 import type { AnyDestination } from "./destination.ts";
 
-/** How long after a try a look-up surely finds what it did, unless its author says: what was sent a moment ago need not be listed yet. */
+/**
+ * So long after a try a look-up surely finds what it did, unless its author says otherwise: something sent a moment ago need not be listed
+ * yet.
+ */
 export const reconcileAfterMsDefault = 60_000;
 
 export type MayResend = "send" | "reconcile" | "park";
@@ -16,7 +19,7 @@ const marginMin = minute;
 // Where nothing is published: no key that is remembered at all was found to be forgotten sooner, but for those that say so.
 const unpublishedMs = 60 * minute;
 
-/** How long after its first try an effect may be sent again. Not a positive number where it never may. */
+/** An effect may be sent again for this long after its first try. Not a positive number where it never may. */
 export function resendsWithinMs({ remembersMs }: Pick<AnyDestination, "remembersMs">): number {
   if (remembersMs === null) return unpublishedMs;
   return remembersMs === Number.POSITIVE_INFINITY

@@ -24,7 +24,7 @@ export interface AcceptLimits {
 
 const nameCharsMax = 256;
 const callerIdCharsMax = 1_024;
-// What a date column anywhere can hold; outside it a `ts` is a mistake of unit, seconds for milliseconds say.
+// The range of a date column anywhere; outside it a `ts` is a mistake of unit, seconds for milliseconds say.
 const tsMin = Date.UTC(1980, 0, 1);
 const tsMax = Date.UTC(2100, 0, 1);
 

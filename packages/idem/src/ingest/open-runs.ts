@@ -25,7 +25,7 @@ export interface Target {
 export interface Occasion {
   /** Index of the event in its call. */
   readonly event: number;
-  /** What user code and expressions see. */
+  /** Seen by user code and expressions. */
   readonly payload: { readonly id: string; readonly ts: number };
   /** The texts it was read from, where long numbers have all their digits. */
   readonly written: { readonly data: string; readonly extra: string | null };
@@ -49,7 +49,7 @@ export interface Leave {
   readonly dueAt?: number | null;
 }
 
-/** What a function's expressions compute of one event may together cost no more than the loop can be held for. */
+/** A function's expressions may together cost, for one event, no more than the loop can be held for. */
 export function openRun(
   target: Target,
   triggers: readonly EventTrigger[],

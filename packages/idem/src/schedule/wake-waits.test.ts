@@ -24,7 +24,7 @@ const stored: Event = {
   sourceRunId: null,
 };
 
-/** What a store does: under the path "" everything is a candidate, elsewhere what was looked up. */
+/** Like a store: under the path "" everything is a candidate, elsewhere what was looked up. */
 const isCandidate = ({ path, value }: TakenEquality, payload: unknown): boolean =>
   path === "" || probesOf(payload, [path]).some((probe) => probe.path === path && probe.value === value);
 

@@ -9,7 +9,7 @@ import type { Turns } from "../model/turns.ts";
 import type { CancelCandidate } from "../store/flow.ts";
 import type { WaitCandidate } from "../store/waits.ts";
 
-/** What to look up for each path in use. A value that is missing equals nothing, so it is not looked up at all. */
+/** Look-ups for the paths in use. A value that is missing equals nothing, so it is not looked up at all. */
 export function probesOf(payload: unknown, paths: readonly string[]): { path: string; value: string }[] {
   return paths.flatMap((path) => {
     const value = path === "" ? "null" : canonicalJson(valueAt(payload, path));
@@ -20,7 +20,7 @@ export function probesOf(payload: unknown, paths: readonly string[]): { path: st
 /** A run's own event, as its expressions see it. */
 export type PayloadOfRun = (candidate: { readonly event: Event }) => unknown;
 
-/** What an event can wake or cancel may be a hundred thousand runs, each with an expression of its own. */
+/** An event can wake or cancel a hundred thousand runs, each with an expression of its own. */
 export interface Deciding {
   readonly expressions: Expressions;
   readonly turns: Turns;

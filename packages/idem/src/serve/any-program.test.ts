@@ -34,7 +34,7 @@ const { program } = fc.letrec<{ program: Program }>((tie) => ({
   ),
 }));
 
-/** How often each step of each run has been entered, over all attempts. */
+/** Entries into each step of each run, over all attempts. */
 const entered = new Map<string, number>();
 
 async function interpret(part: Program, step: any, runId: string): Promise<unknown> {

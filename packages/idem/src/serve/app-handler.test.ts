@@ -171,7 +171,7 @@ describe("in dev, an unsigned call", () => {
       headers,
       ...(method === "POST" ? { body: JSON.stringify(callBody({})) } : {}),
     });
-    // What Fetch does not let a test say, a browser and a proxy do.
+    // Browsers and proxies send headers that Fetch refuses a test.
     Object.defineProperty(request, "headers", { value: { get: (name: string) => headers[name] ?? null } });
     if (address !== null) noteAddress(request, address);
     return world.send(request).then((answer) => ({ ...answer, ran }));

@@ -48,13 +48,13 @@ export interface ServeOptions {
   readonly checkpointing?: boolean;
   /** After this long a call begins no further step; the server makes a new call for it. "10s" by default. */
   readonly maxRuntime?: string | number;
-  /** How large one call may be; 64 MiB by default. */
+  /** Bound of one call; 64 MiB by default. */
   readonly callBytesMax?: number;
-  /** How large all calls under way may be together; 256 MiB by default. More are answered with 503. */
+  /** Bound of all calls under way together; 256 MiB by default. More are answered with 503. */
   readonly heldBytesMax?: number;
 }
 
-/** What an adapter makes of its framework's request. */
+/** A framework's request, as its adapter passes it on. */
 export interface AppRequest {
   readonly method: string;
   /** Absolute. */
@@ -162,7 +162,7 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
     return { answer: await answerPost(request, query, bytes), key };
   }
 
-  /** Whoever sends a thousand of them does not fill the log as well. */
+  /** A thousand refused calls do not fill the log as well. */
   function tellRefused(method: string, why: string): void {
     const now = served.platform.monoMs();
     if (now - toldAtMs < refusalToldMs) return;
@@ -240,7 +240,7 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
   function withHeaders(answer: AppAnswer, key: string | null): AppAnswer {
     // Not an answer of the app: no attempt is spent on it.
     if (answer === busy) return answer;
-    // Who is not trusted learns no more than that somebody is here (docs/reference/wire.md#signatures).
+    // An untrusted caller learns no more than that somebody is here (docs/reference/wire.md#signatures).
     if (answer === unauthorized) return { ...answer, headers: { ...answer.headers, "x-inngest-sdk-handled": "true" } };
     const signature = key === null ? {} : { [signatureHeader]: signAnswer(answer.body, key, served.platform.wallMs()) };
     return {
@@ -317,7 +317,7 @@ function readSettings(served: ServedClient, options: ServeOptions, framework: st
     throw errors.OPTION_INVALID({ option: "dev", why: 'its hosts must be a list of names: { hosts: ["app"] }' });
   }
   const devHosts = named.map((host) => hostNameOf(host.trim())).filter((host) => host !== "");
-  // Whoever guesses it has calls executed. In dev nothing is signed, and it may be what somebody typed.
+  // Anybody who guesses it has calls executed. In dev nothing is signed, and the key may be anything somebody typed.
   if (dev === false) {
     for (const key of served.server.options.signingKeys) {
       refuseWeak("signing-key", withoutKeyPrefix(key), `signing key of app "${served.id}"`);

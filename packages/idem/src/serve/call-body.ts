@@ -30,7 +30,7 @@ export class CallBody {
     private readonly bounds: BodyBounds,
   ) {}
 
-  /** What is said to be too large is not even begun. */
+  /** A body announced as too large is not even begun. */
   announce(bytes: number): void {
     const { all, bounds } = this;
     if (bytes > bounds.bytesMax) throw errors.BODY_TOO_LARGE({ max: bounds.bytesMax });

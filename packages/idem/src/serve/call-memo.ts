@@ -1,4 +1,4 @@
-// What a call brings becomes what a pass starts from: a run, its event, and the outcomes it already has.
+// Turns a call into the start of a pass: a run, its event, and the outcomes it already has.
 import type { Event } from "../model/event.ts";
 import type { FailedAttempt, Step } from "../model/step.ts";
 import type { AppCall, Destination } from "../protocol/app-call.ts";
@@ -78,7 +78,7 @@ function eventOf(event: AppCall["events"][number], runId: string, now: number): 
     id: eventId,
     callerId: eventId,
     name: String(name),
-    // Who invoked is for other SDKs: a function sees the same here as in the server's own process.
+    // The invoker is for other SDKs: a function sees the same here as in the server's own process.
     data: JSON.stringify((name === "inngest/function.invoked" ? withoutInternals(data) : data) ?? {}),
     ts: typeof ts === "number" ? ts : now,
     extra: Object.keys(rest).length === 0 ? null : JSON.stringify(rest),

@@ -1,4 +1,4 @@
-// What a served run needs from outside, wherever its steps are kept: time, chance, and a server that takes what it sends.
+// A served run's needs from outside, wherever its steps are kept: time, chance, and a server that takes what it sends.
 import { limits } from "../engine/limits.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
 import { SiblingPlans } from "../execute/sibling-plans.ts";

@@ -1,6 +1,6 @@
-// Who may call an app that believes calls without a signature. Whoever calls makes side effects happen, so it must be this machine, or come by a
-// name that was given for it (a container's). A browser calls on behalf of any page it shows, and a proxy or a tunnel on behalf of
-// anybody: what they say of whom they speak for must be this machine as well.
+// Guards an app that believes calls without a signature. A call makes side effects happen, so it must come from this machine, or by a name
+// that was given for it (a container's). A browser calls on behalf of any page it shows, and a proxy or a tunnel on behalf of anybody: the
+// one they say they speak for must be this machine as well.
 import { errors } from "../model/errors.ts";
 import { hostNameOf, isLoopback, isOwnAddress } from "../protocol/host-name.ts";
 import type { AppRequest } from "./app-handler.ts";
@@ -21,7 +21,7 @@ export function checkDevCall({ method, url, header, address }: Asked, named: rea
   const isLook = method === "GET" && header("sec-fetch-mode") === "navigate";
   if (header("sec-fetch-site") === "cross-site" && !isLook)
     throw refused("a page of another site may not call functions here");
-  // Whoever reaches it by a name that was given is welcome: containers have addresses of their own.
+  // A call by a name that was given is welcome: containers have addresses of their own.
   if (hosts.every((host) => named.includes(hostNameOf(host)))) return;
   const ends = [...(address === null ? [] : [address]), ...listOf(header("x-forwarded-for"))];
   const far = ends.find((end) => !isOwnAddress(end));

@@ -1,4 +1,4 @@
-// A Fetch handler under Node's own server and under Express: the same bytes both ways, and whoever leaves is noticed.
+// A Fetch handler under Node's own server and under Express: the same bytes both ways, and a client that leaves is noticed.
 import { createServer, request as nodeRequest, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";

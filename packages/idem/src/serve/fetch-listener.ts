@@ -1,5 +1,5 @@
 // A Fetch handler on Node's own request and response, and on those of frameworks that pass them on (Express). Bodies go through as they
-// come in either direction; whoever leaves is noticed.
+// come in either direction; a client that leaves is noticed.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { nodePlatform } from "../platform/node-platform.ts";
 import type { FetchHandler } from "../sdk/request-address.ts";
@@ -25,7 +25,7 @@ export function fetchListener(handle: FetchHandler): FetchListener {
     try {
       answer = await handle(request);
     } catch {
-      // What the handler says of itself is for its own log; the caller must not wait for an answer that will not come.
+      // The handler's error is for its own log; the caller must not wait for an answer that will not come.
       if (!response.headersSent) response.writeHead(500).end();
       return;
     }
@@ -60,7 +60,7 @@ function requestOf(incoming: IncomingMessage & { readonly body?: unknown }, sign
   return new Request(url, { method, headers, signal, body, duplex: "half" } as RequestInit);
 }
 
-/** Whoever stops reading it leaves the line open: it still carries the answer. */
+/** A reader that stops leaves the line open: it still carries the answer. */
 function streamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks = incoming.iterator({ destroyOnReturn: false });
   return new ReadableStream(
@@ -70,7 +70,7 @@ function streamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
         if (next.done === true) controller.close();
         else controller.enqueue(next.value as Uint8Array);
       },
-      // What still comes is thrown away; a stream does not flow while something else reads it.
+      // The rest is thrown away; a stream does not flow while something else reads it.
       cancel: () =>
         void chunks.return?.().then(
           () => incoming.resume(),
@@ -81,7 +81,7 @@ function streamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   );
 }
 
-// How long a refused body is thrown away before the line is cut: an answer sent into a full line is lost.
+// A refused body is thrown away for this long before the line is cut: an answer sent into a full line is lost.
 const lingerMs = 2_000;
 
 function linger(incoming: IncomingMessage): void {

@@ -9,7 +9,7 @@ export interface NodeRequest extends AsyncIterable<unknown> {
   readonly originalUrl?: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly socket?: object | null;
-  /** What a body parser has made of it. */
+  /** Made by a body parser. */
   readonly body?: unknown;
 }
 

@@ -54,7 +54,7 @@ async function served(define: Define, options: { store?: MemoryStore; keys?: str
   return { idem, runs: runsApi(() => server.world.engine("default")) };
 }
 
-/** What of a timeline is the same wherever the code lives: not the ids and times of events. */
+/** The same in every timeline wherever the code lives: not the ids and times of events. */
 const told = (timeline: Timeline) =>
   timeline
     .map(({ name, kind, state, output, error, attempts }) => ({
@@ -266,7 +266,7 @@ async function alike<Seen>(define: () => Define, live: (lived: Lived) => Promise
 const go = ({ idem }: Lived, data: readonly object[]) =>
   idem.send(data.map((each) => ({ name: "test/go", data: each })));
 
-/** What was decided at once, by event. */
+/** Decisions made at once, by event. */
 const kindsOf = ({ decisions }: { decisions: readonly { kind: string }[] }) => decisions.map(({ kind }) => kind);
 
 /** A function without a key. */

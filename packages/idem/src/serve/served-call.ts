@@ -54,7 +54,7 @@ export interface CallOf {
   readonly ports: CallPorts;
 }
 
-/** What does not depend on where steps are kept. */
+/** Independent of where steps are kept. */
 export type CallPorts = Omit<RunPorts, "advance" | "beginsHere" | "isHeld" | "reached">;
 
 // As long as other SDKs look for a step (docs/reference/wire.md#an-answer): code that awaits something of its own may come to it late.
@@ -66,7 +66,7 @@ export function answerCall(of: CallOf): Promise<AppAnswer> {
 
 class ServedCall {
   private reply: AppAnswer | null = null;
-  /** What the code came to and waits for, written once it is known whether it stands alone. */
+  /** Waits the code came to, written once it is known whether each stands alone. */
   private readonly waiting = new Map<string, (beside: Beside) => OpText>();
   private readonly planned = new Map<string, FoundStep>();
   private readonly failed = new Map<string, OpText>();

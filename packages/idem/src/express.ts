@@ -32,7 +32,7 @@ declare global {
   // Where the types of Express look for what middleware adds.
   namespace Express {
     interface Request {
-      /** What a handler behind `idempotent` is told of its key; absent where no key applies. */
+      /** The context of the key of a request behind `idempotent`; absent where no key applies. */
       idempotency?: KeyContext;
       rawBody?: Uint8Array;
     }

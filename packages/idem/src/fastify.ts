@@ -22,11 +22,11 @@ export type { ServeOptions } from "./serve/app-handler.ts";
 export type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
 export type { FastifyRouteHooks } from "./toolkit/http/doors/fastify-door.ts";
 
-/** Who does not use Fastify has none to add to:
+/** Without Fastify there is no such module:
  * @ts-ignore */
 declare module "fastify" {
   interface FastifyRequest {
-    /** What a handler behind `idempotent` is told of its key; absent where no key applies. */
+    /** The context of the key of a request behind `idempotent`; absent where no key applies. */
     idempotency?: KeyContext;
   }
 }

@@ -22,11 +22,11 @@ export type { ServeOptions } from "./serve/app-handler.ts";
 export type { KeyContext, RouteOptions } from "./toolkit/http/begin.ts";
 export type { HonoMiddleware } from "./toolkit/http/doors/hono-door.ts";
 
-/** Who does not use Hono has none to add to:
+/** Without Hono there is no such module:
  * @ts-ignore */
 declare module "hono" {
   interface ContextVariableMap {
-    /** What a handler behind `idempotent` is told of its key; not set where no key applies. */
+    /** The context of the key of a request behind `idempotent`; not set where no key applies. */
     idempotency: KeyContext;
   }
 }

@@ -42,7 +42,7 @@ export interface IdemModuleOptions {
   readonly start?: boolean;
 }
 
-/** What NestJS calls a dynamic module. */
+/** A dynamic module of NestJS. */
 export interface IdemModule {
   readonly module: new () => object;
   readonly global: true;

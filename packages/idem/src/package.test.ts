@@ -1,4 +1,4 @@
-// What is published, looked at as npm would pack it. Needs the build, as `npm test` makes it.
+// The published package, looked at as npm would pack it. Needs the build, as `npm test` makes it.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -203,7 +203,7 @@ test("a bundle of a program has everything that its expressions need, away from 
 });
 
 test("CommonJS requires what others import, every entry of it: there is never a second copy", () => {
-  // What a process loads before its own code (`node --import`) is waited for, and nobody requires it.
+  // A module loaded before a process's own code (`node --import`) is waited for, and nobody requires it.
   const others = ["./package.json", "./verify/watch"];
   const entries = Object.keys(manifest.exports).filter((name) => !others.includes(name));
   const program = `

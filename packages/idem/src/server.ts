@@ -8,7 +8,7 @@
  * ```
  */
 
-/** What `idem.dashboard()` loads with its first request. */
+/** Loaded by `idem.dashboard()` with its first request. */
 export { mountDashboard } from "./server/mounted/mount-dashboard.ts";
 export { type RunningServer, type ServerParts, startServer } from "./server/start-server.ts";
 export type { ServerSettings, World } from "./server/world.ts";

@@ -1,6 +1,6 @@
 /**
  * For tests of your own functions: a clock that moves when told, a store in memory, one function executed with mocked
- * steps, and the delivery no sandbox ever fires: the same event twice. And, for whoever keeps idempotency keys in a store of their own, every
+ * steps, and the delivery no sandbox ever fires: the same event twice. And, for idempotency keys in a store of your own, every
  * promise such a store makes (`keyStoreConformance`).
  *
  * ```ts

@@ -175,7 +175,7 @@ describe("rooms", () => {
       "store plugs",
     ],
   };
-  // What the contract's own types lead to, and the clock that every store shows.
+  // The files the contract's own types lead to, and the clock that every store shows.
   const contract = new Set(["store/clock.ts"]);
   const addContract = (path: string): void => {
     if (contract.has(path)) return;
@@ -263,7 +263,7 @@ describe("rooms", () => {
     const needs = new Map<string, string[]>();
     for (const { path, text } of sources) {
       if (!path.startsWith("store/")) continue;
-      // What is imported as a type is gone when the program runs.
+      // A type import is gone when the program runs.
       const imports = [...text.matchAll(/^import (?!type )(?:\{([^}]*)\}|[\w* ]+) from "(\.[^"]+)";/gm)];
       const loaded = imports.filter(
         ([, names]) => !(names ?? "x").split(",").every((name) => /^\s*(type .*)?$/.test(name)),
@@ -460,7 +460,7 @@ describe("what an editor shows", () => {
 });
 
 describe("migrations", () => {
-  /** What is wrong with a folder's files, by the list of those that were on main. */
+  /** Faults of a folder's files, by the list of those that were on main. */
   const wrongFiles = (folder: string, list: string, listed: ReadonlyMap<string, string>): string[] =>
     filesUnder(join(src, folder), /\.sql$/).flatMap((path) => {
       const name = basename(path, ".sql");

@@ -1,5 +1,5 @@
 /**
- * What stands beside an Idempotency-Key, in your own database: outbox, inbox, sent-log, locks with a check, one row for what is unique, and
+ * Tools beside an Idempotency-Key, in your own database: outbox, inbox, sent-log, locks with a check, one row for what is unique, and
  * ticks of schedulers that are not Idem's. The tables are printed by `idem sql`.
  *
  * ```ts

@@ -1,4 +1,4 @@
-// What an app answers to a call (docs/reference/wire.md#an-answer). Put together from JSON texts that are already there: a step's
+// An app's answer to a call (docs/reference/wire.md#an-answer). Put together from JSON texts that are already there: a step's
 // value may be megabytes, and it is written as it was checked.
 import type { StepKind } from "../model/step.ts";
 

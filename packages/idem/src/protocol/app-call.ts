@@ -12,14 +12,14 @@ export interface AppCall {
   readonly attemptsMax: number | null;
   /** Report steps that are found instead of running them. */
   readonly planOnly: boolean;
-  /** What checkpoints are sent with; null when the server takes none from this call. */
+  /** Sent with checkpoints; null when the server takes none from this call. */
   readonly checkpoint: { readonly functionId: string; readonly queueItem: string } | null;
   /** Events and memo are not in the body and have to be fetched. */
   readonly isApart: boolean;
   /** One, or a batch; the first is the run's own. */
   readonly events: readonly Readonly<Record<string, unknown>>[];
   readonly memo: AppMemo;
-  /** What destination keys are made of; only an Idem server says it. */
+  /** The parts of destination keys; only an Idem server says it. */
   readonly destination: Destination | null;
   /** Steps that are begun and have no outcome yet; only an Idem server says it. */
   readonly open: readonly string[];
@@ -35,7 +35,7 @@ export interface Destination {
 export interface AppMemo {
   /** In the order they were recorded, which decides races. */
   readonly steps: readonly { readonly stepId: string; readonly outcome: Outcome }[];
-  /** What a person put in place of the arguments of steps that are still to run: JSON lists by step id. */
+  /** A person's replacement for the arguments of steps that are still to run: JSON lists by step id. */
   readonly inputs: Readonly<Record<string, string>>;
 }
 

@@ -13,7 +13,7 @@ export interface OutgoingEvent {
 
 /** Asks an Idem server to answer with what it decided. */
 export const decisionsHeader = "x-idem-decisions";
-/** How long the ids of the events stay taken, as a duration. */
+/** The ids of the events stay taken for this long, as a duration. */
 export const windowHeader = "x-idem-window";
 /** The run whose step sends the events. */
 export const sourceRunHeader = "x-idem-source-run";

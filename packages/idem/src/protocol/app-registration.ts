@@ -1,4 +1,4 @@
-// How an app tells a server its functions (docs/reference/wire.md#syncs).
+// An app's registration of its functions at a server (docs/reference/wire.md#syncs).
 
 import type { FlowConfig } from "../flow/options.ts";
 import type { EntriesConfig } from "../model/entries.ts";
@@ -43,7 +43,7 @@ export function writeFunction(of: FunctionToRegister, app: string, url: string):
 
 export interface Registration {
   readonly app: string;
-  /** What the app was called before. */
+  /** The app's earlier names. */
   readonly was: FormerIds | null;
   readonly url: string;
   readonly framework: string;

@@ -14,8 +14,8 @@ import {
 } from "./request-signature.ts";
 import { withoutKeyPrefix } from "./signing-key.ts";
 
-// What is made canonical is parsed for whoever sent it, before it is known who did. A server's own bytes are signed as they come; only
-// what a proxy or a body parser wrote anew needs it, and those take less.
+// Bytes to be made canonical are parsed before their sender is known. A server's own bytes are signed as they come; only those a proxy or a
+// body parser wrote anew need it, and they take less.
 const canonicalBytesMax = 8 * 1_024 * 1_024;
 const canonicalBounds = { depthMax: bodyDepthMax, nodeCountMax: jsonNodeCountMax };
 
@@ -42,7 +42,7 @@ export class CallCheck {
     const direct = this.direct.verdict();
     if (direct.kind === "valid" || body.length === 0) return direct;
     if (body.length > canonicalBytesMax || jsonExcess(body, canonicalBounds) !== null) return direct;
-    // What is signed is the canonical form, whatever a proxy or a body parser made of the bytes on their way.
+    // The canonical form is signed, whatever a proxy or a body parser made of the bytes on their way.
     let canonical: string;
     try {
       canonical = canonicalBody(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));

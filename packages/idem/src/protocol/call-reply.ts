@@ -1,4 +1,4 @@
-// What an app answered to a call, classified (docs/reference/wire.md#an-answer). A 2xx that did not come from an SDK is never a success.
+// Classifies an app's answer to a call (docs/reference/wire.md#an-answer). A 2xx that did not come from an SDK is never a success.
 import { errors } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { SerializedError } from "../model/user-errors.ts";
@@ -83,8 +83,8 @@ export const isSdk = (headers: Readonly<Record<string, string>>): boolean =>
   headers["x-inngest-sdk"] !== undefined || headers["x-inngest-sdk-handled"] !== undefined;
 
 /**
- * What the SDK says when an app's own middleware throws around the whole request: none of its headers, and no signature in any mode. It
- * is the app's code that failed, so an attempt is spent. A stranger on the line who says the same can spend one too, and nothing else.
+ * The SDK's answer when an app's own middleware throws around the whole request: none of its headers, and no signature in any mode. It is the
+ * app's code that failed, so an attempt is spent. A stranger on the line who says the same can spend one too, and nothing else.
  */
 export function isThrownAround({ status, body }: Answer): boolean {
   const thrown = status === 500 ? parse(body) : null;

@@ -12,7 +12,7 @@ export interface CallRequest {
   /** -1 until the app has said which it speaks. */
   readonly version: number;
   readonly runId: string;
-  /** What checkpoints are sent with; null for an app that is to go step by step. */
+  /** Sent with checkpoints; null for an app that is to go step by step. */
   readonly functionId: string | null;
   readonly env: string;
   readonly stepId: string;
@@ -26,7 +26,7 @@ export interface CallRequest {
   readonly planOnly: boolean;
   /** Steps that are begun and have no outcome yet; read by Idem's own SDK. */
   readonly open: readonly string[];
-  /** What destination keys are made of; read by Idem's own SDK. */
+  /** The parts of destination keys; read by Idem's own SDK. */
   readonly destination: {
     readonly env: string;
     readonly fn: string;

@@ -212,7 +212,7 @@ describe("a worker's answer in HTTP's terms", () => {
     { status: sdkStatus.notCompleted, noRetry: false, http: 206 },
     { status: sdkStatus.notCompleted, noRetry: true, http: 206 },
     { status: sdkStatus.done, noRetry: false, http: 200 },
-    // How SDK 4.24 says that a function failed for good.
+    // SDK 4.24 says so that a function failed for good.
     { status: sdkStatus.done, noRetry: true, http: 400 },
     { status: sdkStatus.error, noRetry: false, http: 500 },
     { status: sdkStatus.error, noRetry: true, http: 400 },

@@ -1,4 +1,4 @@
-// What workers that connect and the gateway say to each other (docs/reference/wire.md#workers-that-connect): binary frames, each an envelope with a
+// Messages between workers that connect and the gateway (docs/reference/wire.md#workers-that-connect): binary frames, each an envelope with a
 // kind and a message of that kind. Only here do the wire's words stand; where it says "request", we say "call".
 import {
   bool,

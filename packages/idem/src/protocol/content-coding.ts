@@ -14,7 +14,7 @@ export const expansionMax = 100;
 /** Up to here the multiple is not asked: a short text may be one word repeated. */
 export const expansionFloorBytes = 64 * 1_024;
 
-/** What may come out of so many bytes, where any body may have `bytesMax`. */
+/** Bound of what so many bytes may expand to, where any body may have `bytesMax`. */
 export const expandedBytesMax = (encodedBytes: number, bytesMax: number): number =>
   Math.min(bytesMax, Math.max(expansionFloorBytes, encodedBytes * expansionMax));
 

@@ -1,4 +1,4 @@
-// What a durable endpoint's run answers its caller with: the HTTP response the app's handler made, kept as the run's result
+// The answer of a durable endpoint's run to its caller: the HTTP response the app's handler made, kept as the run's result
 // (docs/reference/wire.md#durable-endpoints), and the same as the last server-sent event of its stream.
 import { readError } from "../model/user-errors.ts";
 
@@ -29,7 +29,7 @@ const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
 export function endpointOutput({ state, result }: End): EndpointOutput {
   if (state !== "completed") {
-    // Its stack is for the people who run the app, not for whoever called it.
+    // Its stack is for the people who run the app, not for the caller.
     const { name, message } = readError(result ?? "{}");
     return jsonOutput(500, { name, message });
   }

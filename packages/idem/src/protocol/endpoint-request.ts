@@ -21,7 +21,7 @@ export interface HttpCall {
 export interface EndpointReport {
   readonly runId: string;
   readonly ops: readonly WireOp[];
-  /** The ops as they came, to be read again by whoever goes on with the run. */
+  /** The ops as they came, to be read again when the run goes on. */
   readonly json: string;
 }
 
@@ -29,7 +29,7 @@ export interface EndpointStart extends EndpointReport {
   /** As user code sees it. */
   readonly eventData: Readonly<Record<string, unknown>>;
   readonly call: HttpCall;
-  /** What its author calls it; null for one known by its method and path. */
+  /** Its author's name for it; null for one known by its method and path. */
   readonly name: string | null;
   readonly retries: number;
 }
@@ -119,7 +119,7 @@ export interface ReentryRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** What its signature covers. */
+  /** Covered by its signature. */
   readonly signed: string;
 }
 

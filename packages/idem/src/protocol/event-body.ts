@@ -1,4 +1,4 @@
-// What arrives at POST /e/:key becomes a list of events (docs/reference/wire.md#events). The events themselves are checked where all
+// Turns a body at POST /e/:key into a list of events (docs/reference/wire.md#events). The events themselves are checked where all
 // events are (ingest/accept-events.ts); here they are brought into the shape senders on this wire mean.
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";

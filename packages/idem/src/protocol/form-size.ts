@@ -1,4 +1,4 @@
-// How many fields a form may have, counted in its bytes: 10 MiB of `a&a&…` are five million pairs, and gigabytes once they are built.
+// Bounds the fields of a form, counted in its bytes: 10 MiB of `a&a&…` are five million pairs, and gigabytes once they are built.
 
 /** As many as body parsers take (body-parser, PHP); a thousand take some milliseconds. */
 export const formFieldsMax = 1_000;

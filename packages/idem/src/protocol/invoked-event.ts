@@ -1,4 +1,4 @@
-// Who invoked whom (docs/reference/wire.md#system-events). It is kept beside an event's data and not in it, so that keys, filters and the
+// The invoker of a run (docs/reference/wire.md#system-events). It is kept beside an event's data and not in it, so that keys, filters and the
 // radar never see it; apps are given it as `data._inngest`.
 import { type Event, payloadOf } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";

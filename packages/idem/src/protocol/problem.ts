@@ -59,7 +59,7 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   SOURCE_CHANGED: 409,
   TICK_IN_FLIGHT: 409,
   TICK_PARKED: 409,
-  // Whoever delivers does nothing wrong, and shall try again.
+  // The sender does nothing wrong, and shall try again.
   SECRET_KEY_MISSING: 503,
   SECRET_UNREADABLE: 503,
   STORE_BROKEN: 503,
@@ -67,7 +67,7 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   SERVER_FAILED: 500,
 };
 
-/** What is not in the table follows from whether trying again helps: later, or only once the caller changed something. */
+/** A code that is not in the table follows from whether trying again helps: later, or only once the caller changed something. */
 export function statusOf(code: ErrorCode): number {
   const given = statusByCode[code];
   if (given !== undefined) return given;

@@ -1,5 +1,5 @@
 // Protobuf messages described by a table of their fields, written and read with the wire format's own reader and writer.
-// What we do not know is skipped, as the format wants; what cannot be read at all is one error. As in proto3, a field that has
+// Unknown fields are skipped, as the format wants; an unreadable message is one error. As in proto3, a field that has
 // its default is not written, and one that was not written reads as its default.
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 

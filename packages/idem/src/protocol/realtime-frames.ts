@@ -70,7 +70,7 @@ function frame(kind: string, facts: FrameFacts, data: string, streamId: string |
 }
 
 /**
- * What was published, as JSON text on one line. The SDK says application/json whatever it was given, also for a bare string.
+ * A publication, as JSON text on one line. The SDK says application/json whatever it was given, also for a bare string.
  * The text is kept as it came, numbers beyond a double included; line breaks in JSON are only ever between its tokens.
  */
 export function publishedJson(text: string): string {
@@ -89,7 +89,7 @@ export const withPlace = (frameJson: string, place: string): string => `${frameJ
 /** Said first. */
 export const subscribedFrame = (place: string): string => JSON.stringify({ kind: "sub", place });
 
-/** What was published after one place up to another is gone. SDKs pass a kind over that they do not know. */
+/** Everything published after one place up to another is gone. SDKs pass a kind over that they do not know. */
 export const gapFrame = (channel: string, after: number, upTo: number, place: string): string =>
   JSON.stringify({ kind: "gap", channel, data: { after, up_to: upTo }, place });
 

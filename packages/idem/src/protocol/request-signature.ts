@@ -25,7 +25,7 @@ export type Verified =
   | { readonly kind: "valid"; readonly key: string }
   | { readonly kind: "refused"; readonly why: string };
 
-/** What a header says before the body is there. */
+/** A header's claim before the body is there. */
 export type SaidSignature =
   | { readonly kind: "said"; readonly t: string; readonly s: string }
   | Extract<Verified, { kind: "refused" }>;

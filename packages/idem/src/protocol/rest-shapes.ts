@@ -1,4 +1,4 @@
-// What `/v1` answers people and tools with, in names of the wire (docs/reference/wire.md#reading). Our words for states become the wire's here.
+// Answers of `/v1` to people and tools, in names of the wire (docs/reference/wire.md#reading). Our words for states become the wire's here.
 import { type Event, publicEventId } from "../model/event.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 import { fromJson } from "../model/json.ts";
@@ -75,7 +75,7 @@ export function restRun(run: Run, env: string) {
   };
 }
 
-/** What is queued for a run: one piece of work while it is open, none afterwards. */
+/** The queue of a run: one piece of work while it is open, none afterwards. */
 export function restJobs(run: Run): Record<string, unknown>[] {
   if (run.endedAt !== null) return [];
   return [

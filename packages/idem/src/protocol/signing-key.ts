@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 
 const prefixPattern = /^signkey-\w+-/;
 
-/** What signs: the key's text without its prefix. */
+/** The secret itself: the key's text without its prefix. */
 export const withoutKeyPrefix = (key: string): string => key.replace(prefixPattern, "");
 
 /** Whether a hash can be made of it: hex of even length after the prefix. */

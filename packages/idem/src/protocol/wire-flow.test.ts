@@ -11,7 +11,7 @@ const url = "http://localhost:13000/api/inngest";
 const carried = (written: unknown): FunctionConfig =>
   readFunctions("shop", JSON.parse(JSON.stringify([written])))[0]!.config;
 
-/** What is read of what the SDK itself writes. */
+/** Read from a registration the SDK itself wrote. */
 function fromSdk(options: object): FunctionConfig {
   const inngest = new Inngest({ id: "shop", isDev: true });
   const fn = inngest.createFunction(
@@ -21,7 +21,7 @@ function fromSdk(options: object): FunctionConfig {
   return carried((fn as any).getConfig({ baseUrl: new URL(url), appPrefix: "shop" })[0]);
 }
 
-/** What is read of a registration that somebody else wrote. */
+/** Read from a registration somebody else wrote. */
 const fromWire = (over: object): FunctionConfig =>
   carried({
     id: "shop-pay",

@@ -1,4 +1,4 @@
-// What apps say about their runs (docs/reference/wire.md#metadata): with a step's op, or by itself.
+// Metadata that apps set on their runs (docs/reference/wire.md#metadata): with a step's op, or by itself.
 import { errors } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { MetadataChange } from "../model/metadata.ts";

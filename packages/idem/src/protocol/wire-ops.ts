@@ -15,7 +15,7 @@ export interface OpName {
 
 export type WireOp = OpName & {
   readonly race: boolean;
-  /** What it says about its run or itself; absent for nothing. */
+  /** Metadata of its run or of itself; absent for none. */
   readonly metadata?: readonly MetadataChange[];
 } & (
     | {
@@ -227,7 +227,7 @@ function inputOf(value: unknown): string | null {
   return Array.isArray(value) && value.length === 0 ? null : keptInput(JSON.stringify(value));
 }
 
-/** What the SDK calls a tool, as far as it says so. */
+/** The SDK's name for a tool, as far as it says so. */
 function kindOf(type: unknown): StepKind {
   if (type === "step.sendEvent") return "send-event";
   if (type === "step.sendSignal") return "send-signal";

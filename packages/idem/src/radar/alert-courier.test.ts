@@ -92,7 +92,7 @@ describe("an alert", () => {
     await w.pass(dayMs);
     await Promise.all([node.look(), w.courier().look()]);
     expect(w.sent).toHaveLength(5);
-    // Under one id: whoever took it and failed to say so knows it again.
+    // Under one id: a receiver that took it and failed to say so knows it again.
     expect(new Set(w.sent.map(({ message }) => message.id)).size).toBe(1);
   });
 

@@ -87,7 +87,7 @@ export class AlertCourier {
           });
           if (answer === null) continue;
           tried += 1;
-          // What does not work now is not tried with the next one at once.
+          // A channel that fails now is not tried with the next alert at once.
           if (answer === "failed" || tried >= courierLimits.perLookMax) return tried;
         }
         if (!isReportDue) return tried;

@@ -25,7 +25,7 @@ const namesMax = 64;
 // A key that would suppress this share of different things beside what it prevents is no suggestion.
 const wrongShareMax = 0.1;
 
-/** What is remembered of a run. */
+/** The remembered part of a run. */
 export interface SeenRun {
   readonly runId: string;
   readonly key: string | null;
@@ -43,7 +43,7 @@ type Seen = SeenRun;
 export interface Candidate {
   /** The key's expression. */
   readonly path: string;
-  /** What it is made of. */
+  /** The fields it is made of. */
   readonly paths: readonly string[];
   readonly name: string;
   readonly groups: ReadonlyMap<string, readonly Seen[]>;
@@ -69,7 +69,7 @@ export function bestCandidate(
 ): Candidate | null {
   const singles = [...names].map(([path, name]) => candidateOf(runs, [{ path, name }]));
   const about = aboutNames.join(" ").toLowerCase();
-  // What the event or the function is named after is the thing itself, however new each one is.
+  // A field that the event or the function is named after is the thing itself, however new each one is.
   const neverRepeats = new Set(
     singles.filter((c) => c.groups.size === c.present && !isNamedIn(about, c.name)).map((c) => c.path),
   );

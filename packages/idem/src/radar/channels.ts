@@ -14,7 +14,7 @@ export interface Channel {
   readonly kind: ChannelKind;
   /** `https://…`, or `smtps://user:password@host:465`; null for the log. */
   readonly url: string | null;
-  /** What a webhook is signed with, `whsec_…`; null for every other kind. */
+  /** Signs a webhook, `whsec_…`; null for every other kind. */
   readonly secret: string | null;
   /** Of e-mail; null and none for every other kind. */
   readonly from: string | null;
@@ -92,7 +92,7 @@ export const readChannel = ({ value }: { readonly value: string }): Channel => J
 
 export const readChannels = (settings: readonly { readonly value: string }[]): Channel[] => settings.map(readChannel);
 
-/** What may be shown of a channel to anybody. */
+/** The part of a channel that may be shown to anybody. */
 export interface ShownChannel {
   readonly name: string;
   readonly kind: ChannelKind;
@@ -131,7 +131,7 @@ const markOf = (secret: string): string =>
 export const channelTitle = ({ name, kind }: Pick<Channel, "name" | "kind">): string =>
   ({ webhook: `webhook "${name}"`, slack: `Slack "${name}"`, email: `e-mail "${name}"`, log: `log "${name}"` })[kind];
 
-/** What others said about a failure, without what is secret of the channel, and short. */
+/** Another system's words about a failure, without the channel's secrets, and short. */
 export function withoutSecrets(text: string, { url, secret }: Pick<Channel, "url" | "secret">): string {
   const parsed = url === null ? null : new URL(url);
   const parts = [url, secret, parsed?.password, parsed?.username, parsed?.search, parsed?.pathname].flatMap((part) =>

@@ -10,7 +10,7 @@ export const newForMs = 7 * dayMs;
 /** The kind of setting a source of webhooks is kept as (toolkit/webhooks/source-setting.ts). */
 export const watchedSourceKind = "webhook-source";
 
-/** How far the radar has read, and what it saw first when; kept in the store. */
+/** The radar's reading position, and what it saw first when; kept in the store. */
 export interface Position {
   /** The last event that was read. */
   readonly after: string;
@@ -51,7 +51,7 @@ export const withCodeSources = (setUp: readonly WatchedSource[], sources: Positi
 
 export const isClose = (since: number, now: number): boolean => now - since < newForMs;
 
-// What a receiver notes beside an event may hold the whole delivery; above this it is not read.
+// A receiver's note beside an event may hold the whole delivery; above this it is not read.
 const extraCharsMax = 64 * 1024;
 
 /** The source that an event of a receiver names (toolkit/webhooks/keep-in-engine.ts); null for any other event. */
@@ -76,7 +76,7 @@ export interface WatchedClosely {
   readonly until: number;
 }
 
-/** What is in its first seven days, the newest first. */
+/** Functions and sources in their first seven days, the newest first. */
 export async function watchedClosely(
   reads: Pick<StoreReads, "radarPosition" | "settings">,
   env: string,

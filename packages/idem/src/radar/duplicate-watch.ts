@@ -27,7 +27,7 @@ const allRunsMax = 20_000;
 // Longer ago than any rule looks.
 const keepMs = 60 * 60 * 1_000;
 const valuesMax = 4_000;
-// What is larger than this is not compared by eye, and an identity is short.
+// Larger data is not compared by eye, and an identity is short.
 const dataCharsMax = 4_096;
 const identityCharsMax = 200;
 // Two runs of one customer are no news; whether there are too many of them to be chance is asked this often.
@@ -56,7 +56,7 @@ interface Watched {
   readonly values: Map<string, string>;
   /** The run that had this content last. */
   readonly contents: Map<string, SeenRun>;
-  /** Later runs of the pairs that were told. */
+  /** Later runs of the pairs that were reported. */
   readonly told: Set<string>;
   subject: string | null;
   /** A value came back soon, with nothing that tells the two apart: the runs are to be judged. */
@@ -91,7 +91,7 @@ export class DuplicateWatch {
       if (turn !== undefined) await turn;
       // Read by what looks at events, and by what looks at each run.
       chargeCost(readingCost(event.data) * 3 * (1 + decisions.length));
-      // Idem's own events tell of runs, they are not work somebody asked for; an invoked run has a step that asked once.
+      // Idem's own events are about runs, and are no work that was asked for; an invoked run has a step that asked once.
       if (/^(idem|inngest)\//.test(event.name)) continue;
       if (event.firstEventId !== null) found.push(...suppressedById(event, firsts.get(event.firstEventId)));
       else {
@@ -165,7 +165,7 @@ export class DuplicateWatch {
   }
 }
 
-/** What is remembered of a run is bounded, whatever its event holds. */
+/** A run as it is remembered: bounded, whatever its event holds. */
 function rememberedOf(decision: Decision, event: Event): SeenRun {
   const run = seeRun({ runId: decision.runId!, key: decision.key, createdAt: decision.decidedAt, event });
   const isLarge = run.data.length > dataCharsMax;

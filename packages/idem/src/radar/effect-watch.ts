@@ -83,7 +83,7 @@ function tooMany(effects: readonly Effect[], { more, withinMs }: RadarRule) {
   });
 }
 
-/** How often a rule about effects would have alerted since then, by at most so many pages of them. */
+/** Counts the alerts that a rule about effects would have raised since then, by at most so many pages of them. */
 export async function countDoubledEffects(
   reads: Pick<StoreReads, "claims">,
   env: string,
@@ -111,7 +111,7 @@ export async function countDoubledEffects(
   return { count: found.filter(({ later }) => later.firstTriedAt >= since).length, looked, isAll };
 }
 
-/** The walk has no position that is kept: without this, the next process would alert again about what somebody closed. */
+/** The walk has no position that is kept: without this, the next process would alert again about closed ones. */
 export async function withoutClosed(
   reads: Pick<StoreReads, "alerts">,
   env: string,

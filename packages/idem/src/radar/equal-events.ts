@@ -10,7 +10,7 @@ import type { RadarRule } from "./rules.ts";
 
 // A few hundred bytes each.
 const contentsMax = 4_000;
-// What is larger is not compared: nobody hashes megabytes to find out whether two are alike.
+// Larger data is not compared: nobody hashes megabytes to find out whether two are alike.
 const dataCharsMax = 4_096;
 
 interface Seen {

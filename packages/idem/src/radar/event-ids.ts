@@ -99,7 +99,7 @@ function factsOf(byName: Map<string, NameFacts>, name: string): NameFacts | null
   return facts;
 }
 
-/** What of an id does not come from the event's own data: the part its sender made up. */
+/** The part of an id that does not come from the event's own data: its sender made it up. */
 function withoutValues(id: string, data: unknown): string {
   let rest = id;
   const values = fieldsOf(data)

@@ -1,4 +1,4 @@
-// What the fields of a payload are about, judged by their names and values: an identity, an amount, a time, or the delivery
+// The subject of a payload's fields, judged by their names and values: an identity, an amount, a time, or the delivery
 // itself. Only names and shapes are known here, so everything built on it is a suggestion for a person.
 
 export interface Field {

@@ -7,7 +7,7 @@ export interface Finding {
   readonly level: "problem" | "note";
   readonly title: string;
   readonly details: readonly string[];
-  /** What to do about it. */
+  /** The advice. */
   readonly next: string | null;
   /** The same, for programs. */
   readonly facts: Readonly<Record<string, unknown>>;

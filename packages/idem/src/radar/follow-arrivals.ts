@@ -137,7 +137,7 @@ export class ArrivalFollower {
     return rows.length;
   }
 
-  /** What `afterFailure: "release"` let run again was asked for. Only the rows of both runs tell. */
+  /** Leaves out runs that `afterFailure: "release"` let run again: they were asked for. Only the rows of both runs show it. */
   private async withoutAllowed(found: readonly FoundAlert[]): Promise<readonly FoundAlert[]> {
     const { store, env } = this.options;
     const ids = found.flatMap(({ kind, pairs }) => (kind === "key-ran-again" ? pairs.map((pair) => pair.laterId) : []));

@@ -3,11 +3,11 @@ import type { AlertPair } from "../store/alerts.ts";
 import { times } from "./finding.ts";
 
 export interface AlertFacts {
-  /** What the pairs are pairs of. */
+  /** The kind of thing that is paired. */
   readonly of: "run" | "event";
   /** "placements" */
   readonly entities?: string;
-  /** How many of them were looked at. */
+  /** Entities looked at. */
   readonly entityCount?: number;
   readonly runCount?: number;
   /** Paths at which what was taken for the same differed. */
@@ -62,7 +62,7 @@ export function mergeFound(found: readonly FoundAlert[]): FoundAlert[] {
 /** A kept alert in words. */
 export interface AlertWords {
   readonly title: string;
-  /** What to do about it. */
+  /** The advice. */
   readonly next: string;
   /** The line to paste into the function's configuration; null where a line does not mend it. */
   readonly line: string | null;

@@ -5,7 +5,7 @@ import type { StoreReads } from "../store/reads.ts";
 
 export interface KnownFunction {
   readonly key: KeyConfig | null;
-  /** How often a step is tried. */
+  /** Tries of a step. */
   readonly attempts: number;
 }
 
@@ -13,7 +13,7 @@ export interface KnownFunctions {
   of(fn: string): KnownFunction;
   /** Alerts that runs slipped through, closed ones left out. */
   readonly doubled: readonly Alert[];
-  /** What tells the runs of a function without a key apart, by the radar's best guess; null when it has none. */
+  /** The expression that tells the runs of a function without a key apart, by the radar's best guess; null when it has none. */
   guessOf(fn: string): string | null;
   /** A person said that several runs of one thing are fine. */
   isSilenced(fn: string): boolean;

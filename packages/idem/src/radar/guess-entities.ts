@@ -75,7 +75,7 @@ async function shownBy(
   }
 }
 
-// What it takes to try a run's identities as keys, once all are known.
+// The cost of trying a run's identities as keys, once all are known.
 const judgingCost = 500;
 
 // "eventType", "action", "status": what tells two messages about one thing apart, not two things.

@@ -8,7 +8,7 @@ export const ruleKind = "radar-rule";
 /** The entity of each function: its key where it has one, else our best guess among the fields of its events. */
 export const bestGuess = "best-guess";
 export const ofKey = "key";
-/** What a recorded effect is about, as its step said (model/effect.ts). */
+/** The entity of a recorded effect, as its step said (model/effect.ts). */
 export const ofEntity = "entity";
 
 export interface RadarRule {
@@ -34,7 +34,7 @@ export const defaultRule: RadarRule = {
   isMuted: false,
 };
 
-// What is longer is a key's business: the radar remembers an hour.
+// Longer spans are a key's business: the radar remembers an hour.
 const withinMsMax = 60 * 60 * 1_000;
 const withinMsMin = 1_000;
 const moreMax = 1_000;

@@ -40,7 +40,7 @@ export class SourceWatch {
   }
 }
 
-/** What it is about by its identities, under whatever name; without any, by all of its content. Null for nothing at all. */
+/** The subject of an event by its identities, under whatever name; without any, by all of its content. Null for nothing at all. */
 function aboutOf(event: Event): { readonly mark: string; readonly entity: string } | null {
   const data = fromJson(event.data);
   const fields = fieldsOf(data).filter((field) => !isTime(field) && !isDelivery(field));

@@ -11,7 +11,7 @@ import { type RefusedKey, readRefusedKeys, refusedFor, refusedKeyKind } from "./
 const daysBack = 7;
 const runsMax = 500;
 const readTogether = 50;
-// What is larger tells nothing that a smaller one of the same name does not.
+// Larger data shows nothing that a smaller one of the same name does not.
 const dataBytesMax = 64 * 1024;
 const refusedMax = 3;
 
@@ -22,7 +22,7 @@ export interface KeySuggestion {
   readonly line: string | null;
   readonly keyExpression: string | null;
   readonly runCount: number;
-  /** How many of the runs the key would have answered with an earlier one. */
+  /** Runs that the key would have answered with an earlier one. */
   readonly suppressedCount: number;
   readonly entityCount: number;
   /** In how many of the runs the expression had a value. */
@@ -31,7 +31,7 @@ export interface KeySuggestion {
   readonly differs: readonly string[];
   readonly evidence: readonly string[];
   readonly refused: readonly RefusedField[];
-  /** What people said no to; not offered again. */
+  /** Refused by people; not offered again. */
   readonly leftOut: readonly RefusedKey[];
 }
 
@@ -72,7 +72,7 @@ export async function suggestKey(
   };
 }
 
-// What a person keeps in mind; the rest is counted.
+// As many as a person keeps in mind; the rest is counted.
 const differencesTold = 3;
 
 function evidenceOf(found: Pick<KeySuggestion, "runCount" | "suppressedCount" | "presentCount" | "differs">): string[] {

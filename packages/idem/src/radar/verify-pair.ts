@@ -6,7 +6,7 @@ import type { Alert, AlertPair } from "../store/alerts.ts";
 const kinds: readonly string[] = ["doubled-runs", "maybe-doubled", "key-ran-again", "equal-events", "rule"];
 
 export interface PairOf {
-  /** How the function is called by people; the command knows its full name, too. */
+  /** The function's name for people; the command knows its full name, too. */
   readonly name: string;
   /** The file that defines it, where a verdict said so. */
   readonly module: string | null;

@@ -1,4 +1,4 @@
-// What became of one event for one function, in words, by its decision. Those of an option stand in its folder.
+// The decision on one event for one function, in words. Those of an option stand in its folder.
 import { batchedWords } from "../flow/batch/words.ts";
 import { debouncedWords } from "../flow/debounce/words.ts";
 import type { DecisionWords, SparedWords, ToldDecision } from "../flow/decision-words.ts";

@@ -18,7 +18,7 @@ const eventsLooked = 500;
 const partialMax = 10;
 
 export interface FoundSubjects {
-  /** What has exactly this id, key or value. */
+  /** Things with exactly this id, key or value. */
   readonly exact: readonly StoryHit[];
   /** Events whose id has it as a part. */
   readonly partial: readonly StoryHit[];

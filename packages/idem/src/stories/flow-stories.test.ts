@@ -1,4 +1,4 @@
-// Every outcome of flow control, as it is told.
+// Every outcome of flow control, in the words of its story.
 import { describe, expect, test } from "vitest";
 import type { EventStory, RunStory } from "../sdk/explain-api.ts";
 import type { FunctionOptions } from "../sdk/function-types.ts";

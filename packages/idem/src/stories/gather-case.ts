@@ -31,7 +31,7 @@ export interface CaseRun {
   /** All that it carries, `event` first: more than one only in a batch. */
   readonly events: readonly Event[];
   readonly timeline: Timeline;
-  /** What was decided when it began; null when that is no longer known. */
+  /** The decision that began it; null when that is no longer known. */
   readonly decision: Decision | null;
   readonly kind: "first" | "slipped" | "maybe" | "rerun";
   /** Decisions that were answered with it. */
@@ -43,14 +43,14 @@ export interface CaseRun {
 }
 
 export interface Case {
-  /** When it is told. */
+  /** The time of asking. */
   readonly now: number;
   readonly function: CaseFunction | null;
   readonly nameOf: (fn: string) => string;
   readonly runs: readonly CaseRun[];
   /** The event that was asked about; null when it was a run or a key. */
   readonly asked: Event | null;
-  /** What was decided for the event that was asked about, or for those that began the runs. */
+  /** Decisions on the event that was asked about, or on those that began the runs. */
   readonly decisions: readonly Decision[];
   /** The functions that have not decided the event yet that was asked about. */
   readonly pending: readonly ExplainedPending[];
@@ -59,7 +59,7 @@ export interface Case {
   /** Canonical JSON; null for a function without one, and where it was missing. */
   readonly key: string | null;
   readonly claim: Claim | null;
-  /** What they were taken together by, where there is no key. */
+  /** The value that took them together, where there is no key. */
   readonly guess: { readonly expression: string; readonly entity: string } | null;
   /** The alert that has these runs among its pairs, and when the later of them was seen. */
   readonly alert: { readonly id: string; readonly at: number } | null;
@@ -223,7 +223,7 @@ async function peersOf(engine: Engine, run: Run): Promise<{ ids: string[]; guess
   return { ids: ids.map(({ id }) => id), guess };
 }
 
-/** What the newest runs of a function without a key are about, by our best guess. */
+/** The subjects of the newest runs of a function without a key, by our best guess. */
 export async function guessesOf(engine: Engine, fn: string, until?: number) {
   const { store, env } = engine;
   const filter = { fn, limit: peersMax, examinedMax, ...(until === undefined ? {} : { until }) };

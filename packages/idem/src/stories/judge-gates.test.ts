@@ -1,4 +1,4 @@
-// What each of the four gates is said to have done, from cases made up here.
+// The words on each of the four gates, from cases made up here.
 import { expect, test } from "vitest";
 import type { TimelineEntry } from "../observe/timeline.ts";
 import { caseRun, madeUpCase } from "./case.suite.ts";

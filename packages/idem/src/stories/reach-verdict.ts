@@ -31,7 +31,7 @@ export function reachVerdict(told: Case): Verdict {
   if (told.asked?.firstEventId != null) return known(told, noun);
   if (told.runs.length === 0) return notStarted(told, noun);
   const own = told.decisions.find(({ fn }) => told.asked !== null && fn === told.function?.fn);
-  // What has no name but its event's is judged by what became of that event.
+  // A thing with no name but its event's is judged by what became of that event.
   if (own !== undefined && own.kind !== "started" && told.guess === null && told.key === null) {
     return answered(told, own);
   }
@@ -206,7 +206,7 @@ function parked({ runs }: Case, { run }: CaseRun, noun: string): Verdict {
   };
 }
 
-/** What is said of a run whose workers were lost since it last got on. */
+/** Words about a run whose workers were lost since it last got on. */
 const lostWords = ({ lost }: CaseRun["run"]): string =>
   lost === null
     ? ""

@@ -1,6 +1,6 @@
 // The story of one thing: a verdict with its because, the four places where a duplicate can be stopped, one sentence per fact, and at most
-// three things to do. Things that have a page are named in `nouns` as they stand in the sentences. Whoever asks, and wherever, is told
-// the same: `idem.explain`, `idem explain`, /api/explain and the page.
+// three things to do. Things that have a page are named in `nouns` as they stand in the sentences. Every asker gets the same story:
+// `idem.explain`, `idem explain`, /api/explain and the page.
 import type { RunState } from "../model/run.ts";
 
 export const subjectKinds = ["run", "event", "key", "entity"] as const;
@@ -44,7 +44,7 @@ export const factKinds = [
 ] as const;
 
 export interface StoryFact {
-  /** Null for what is so now; what is told after it is still ahead. */
+  /** Null for what is so now; the facts after it are still ahead. */
   readonly at: number | null;
   readonly kind: (typeof factKinds)[number];
   readonly text: string;
@@ -66,7 +66,7 @@ export const deeds = [
 export interface StoryTodo {
   readonly text: string;
   readonly does: (typeof deeds)[number];
-  /** What to write on its button. */
+  /** On its button. */
   readonly label: string;
   /** Of the run, event, key or function it is about. */
   readonly id: string;
@@ -80,7 +80,7 @@ export interface StoryThing {
   readonly name: string;
   /** Of a run. */
   readonly state: RunState | null;
-  /** What it did here. */
+  /** Its part in the story. */
   readonly words: string;
 }
 
@@ -88,12 +88,12 @@ export const tones = ["doubled", "suppressed", "once", "failed", "waiting", "not
 
 export interface Story {
   readonly kind: "story";
-  /** What was found: "key of draft-invoice". */
+  /** The subject: "key of draft-invoice". */
   readonly about: string;
   readonly subject: StorySubject;
   readonly function: string | null;
   readonly tone: (typeof tones)[number];
-  /** How often it ran, reruns left out. */
+  /** Runs, reruns left out. */
   readonly times: number;
   readonly title: string;
   readonly detail: string;
@@ -104,7 +104,7 @@ export interface Story {
   readonly nouns: readonly StoryNoun[];
 }
 
-/** What a story is about, and what it is asked for by. */
+/** The subject of a story, as it is asked for. */
 export interface StorySubject {
   readonly as: SubjectKind;
   readonly id: string;

@@ -9,7 +9,7 @@ import { capital, plainOf, shortId, some } from "./story-words.ts";
 
 type Fact = Pick<StoryFact, "at" | "kind" | "text"> & { readonly untilAt?: never };
 
-/** In the order they are told, after what happened: what is so now first. */
+/** In order, after what happened: what is so now first. */
 export function tellAhead(told: Case): Fact[] {
   const now: Fact[] = [];
   const later: Fact[] = [];

@@ -96,7 +96,7 @@ function startFact(told: Case, each: CaseRun): Fact {
           text: `It started run ${number}${after}: the run before it had not completed, and gave its key back.`,
         };
       const started = `It started run ${number} of ${name}.`;
-      // The keys of a batch are its events', and what it carries is told next.
+      // The keys of a batch are its events', which come next.
       if (each.events.length > 1) return { at: run.createdAt, kind, text: started };
       const key = run.key === null ? "No key was claimed." : `It took key ${shortId(plainOf(run.key))}.`;
       const reason = run.key === null && decision?.reason != null ? ` ${capital(decision.reason)}.` : "";
@@ -126,7 +126,7 @@ export const batchTold = 10;
 // A run that begins sooner was not waiting for anything.
 const waitedMs = 1_000;
 
-/** What a run carries, whose key it took over, and how long it stood in line. */
+/** The batch a run carries, the run whose key it took over, and how long it stood in line. */
 function beginning({ runs }: Case, { run, number, events }: CaseRun): Fact[] {
   const facts: Fact[] = [];
   if (events.length > 1) {
@@ -147,7 +147,7 @@ function beginning({ runs }: Case, { run, number, events }: CaseRun): Fact[] {
 // A value longer than this is no name of a thing.
 const madeCharsMax = 40;
 
-/** What a step made, where its value says so by an id. */
+/** The id of the thing a step made, where its value has one. */
 export function madeBy({ output, kind, state }: TimelineEntry): string | null {
   if (state !== "completed" || (kind !== "run" && kind !== "effect" && kind !== "transaction")) return null;
   const value: unknown = typeof output === "object" && output !== null ? (output as { id?: unknown }).id : null;
@@ -248,7 +248,7 @@ function folded(times: readonly number[], subject: string, did: string, end: str
   return { at: times[0]!, kind: "suppressed", text, ...(times.length === 1 ? {} : { untilAt: times.at(-1)! }) };
 }
 
-/** What was decided for the event beside the function the story is about. */
+/** Decisions on the event for other functions than the story's. */
 function decided({ asked, decisions, runs, function: fn, nameOf, pending }: Case): Fact[] {
   if (asked === null) return [];
   if (decisions.length === 0 && asked.firstEventId === null) {
@@ -258,7 +258,7 @@ function decided({ asked, decisions, runs, function: fn, nameOf, pending }: Case
   }
   return decisions.flatMap((decision): Fact[] => {
     if (decision.fn === fn?.fn && runs.length > 0) return [];
-    // What is ahead of it is told from the buffer, which knows better than the reason of then.
+    // Its future is read from the buffer, which knows better than the reason of then.
     const isKept = pending.some((each) => each.fn === decision.fn && each.buffer !== null);
     const text = decisionSentence(isKept ? { ...decision, reason: null } : decision, nameOf(decision.fn));
     return [{ at: decision.decidedAt, kind: decision.kind === "started" ? "first" : "note", text }];

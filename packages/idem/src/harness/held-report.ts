@@ -1,4 +1,4 @@
-// What a test is given: the report of the command, what it says to people, and an assertion.
+// The result for a test: the report of the command, its text for people, and an assertion.
 import { paintFor } from "../cli/paint.ts";
 import { showReport } from "../cli/show-verdicts.ts";
 import type { Verdict } from "../model/verdict.ts";

@@ -17,13 +17,13 @@ export function ownFiles(stack: string, isWhole = false): string[] {
   return files;
 }
 
-/** Found: a module that makes it while it is loaded. Otherwise who made it: the test itself, or nobody who can be seen. */
+/** Found: a module that makes it while it is loaded. Otherwise its maker: the test itself, or one that cannot be seen. */
 export type MadeIn =
   | { readonly kind: "module"; readonly file: string }
   | { readonly kind: "test"; readonly file: string }
   | { readonly kind: "unseen" };
 
-/** `asking`: the files that are at work where somebody asks for a verdict. What they made, they made in passing. */
+/** `asking`: the files that are at work where a verdict is asked for. Their clients were made in passing. */
 export function madeIn(stack: string, asking: readonly string[]): MadeIn {
   const file = ownFiles(stack).at(-1);
   if (file === undefined) return { kind: "unseen" };

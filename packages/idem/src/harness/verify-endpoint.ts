@@ -10,7 +10,7 @@ import type { WorldOptions } from "./verify.ts";
 import { type ExportedHandler, type GivenRequest, readRequest, verifyHandler, withHeader } from "./verify-handler.ts";
 
 export interface VerifyEndpointOptions extends WorldOptions {
-  /** The header with the key; "Idempotency-Key" unless told. */
+  /** The header with the key; "Idempotency-Key" by default. */
   readonly keyHeader?: string;
   /** The field of the body that says which thing the request is about. */
   readonly entity?: string;

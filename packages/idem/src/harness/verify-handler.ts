@@ -1,4 +1,4 @@
-// What `verifyEndpoint`, `verifyWebhook` and `verifyTick` have in common: a handler by its module, the project's configuration, the threads, the report.
+// Shared by `verifyEndpoint`, `verifyWebhook` and `verifyTick`: a handler by its module, the project's configuration, the threads, the report.
 import { resolve } from "node:path";
 import { loadHandlers } from "../cli/load-program.ts";
 import { withDatabases } from "../cli/verify-databases.ts";
@@ -24,14 +24,14 @@ import { withThreads } from "./worlds.ts";
 export interface ExportedHandler {
   /** The file, from `cwd`, or its `file:` address. */
   readonly module: string | URL;
-  /** The name it is exported under; "default" unless told. */
+  /** The name it is exported under; `default` if absent. */
   readonly export?: string;
   /** "node" for `(request, response) => …`. An Express application, an object with `fetch` (Hono) and `(Request) => Response` are known by themselves. */
   readonly style?: "fetch" | "node";
 }
 
 export interface HandlerToVerify {
-  /** What it was asked by: "verifyEndpoint". */
+  /** The function that was called: "verifyEndpoint". */
   readonly by: string;
   /** For people, and what an accepted entry calls its function: "POST /charges". */
   readonly id: string;

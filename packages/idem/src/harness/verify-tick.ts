@@ -1,4 +1,4 @@
-// `verifyTick`: what somebody's scheduler calls, twice, again after a crash, or not at all.
+// `verifyTick`: a handler that a scheduler calls, twice, again after a crash, or not at all.
 import { nextTick } from "../model/cron.ts";
 import { errors } from "../model/errors.ts";
 import { type KnownOptions, refuseUnknown } from "../model/known-options.ts";
@@ -11,7 +11,7 @@ import { type ExportedHandler, type GivenRequest, readRequest, verifyHandler } f
 export interface VerifyTickOptions extends WorldOptions {
   /** When it is called: "0 9 * * *", in UTC, or "TZ=Europe/Paris 0 9 * * 1". */
   readonly cron: string;
-  /** What the scheduler sends, where it calls an address; without one the handler is called with nothing. */
+  /** The scheduler's request, where it calls an address; without one the handler is called with nothing. */
   readonly request?: GivenRequest;
 }
 

@@ -1,4 +1,4 @@
-// `verifyWebhook`: a receiver, and the provider that delivers to it: at once, later, out of order, under a second name; and somebody who is not the provider.
+// `verifyWebhook`: a receiver, and the provider that delivers to it: at once, later, out of order, under a second name; and a stranger.
 import { type KnownOptions, refuseUnknown } from "../model/known-options.ts";
 import type { ProviderName } from "../toolkit/webhooks/provider-named.ts";
 import type { SentCall, Signing } from "../verify/calls/call-script.ts";
@@ -10,14 +10,14 @@ import { pathOf, type WorldOptions } from "./verify.ts";
 import { toData } from "./verify-endpoint.ts";
 import { type ExportedHandler, readRequest, verifyHandler } from "./verify-handler.ts";
 
-/** How deliveries are signed, each when it leaves. */
+/** The signature of deliveries, each made when it leaves. */
 export type DeliverySigning =
   /** As the provider does. The secret is the one the receiver has in the test's environment. */
   | { readonly provider: ProviderName; readonly secret: string }
-  /** By a function of a module's, `({ body, at }) => headers`; the receiver's own module unless told. */
+  /** By a function of a module's, `({ body, at }) => headers`; by default the receiver's own module. */
   | { readonly module?: string | URL; readonly export: string };
 
-/** What makes one delivery another. */
+/** The parts in which deliveries differ. */
 export interface DeliveryParts {
   /** Text as it is; anything else as JSON. */
   readonly body?: unknown;

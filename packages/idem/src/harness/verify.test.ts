@@ -130,7 +130,7 @@ describe("handlers", () => {
     expect(faulty.functions[0]!.findings).not.toEqual([]);
     expect(isFound(faulty, expected)).toBe(true);
     expect(() => faulty.assertHeld()).toThrow(expected.verdict);
-    // What showed it, and other work; `npm run corpus` plays all there are.
+    // The schedules that showed it, and other work; `npm run corpus` plays all there are.
     const shown = faulty.functions[0]!.findings.map((each) => each.schedule);
     const others = schedule.filter((each) => /^(twin|next)/.test(each));
     const mended = await verifyHalf(harness, name, "mended", { schedule: [...new Set([...shown, ...others])] });

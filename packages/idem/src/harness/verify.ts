@@ -34,24 +34,24 @@ export interface FixtureGiven {
   readonly body?: unknown;
 }
 
-/** What all of `idem/verify` takes. */
+/** Options of everything in `idem/verify`. */
 export interface WorldOptions {
-  /** What destinations answer; before those of idem.verify.ts. */
+  /** Answers of destinations; before those of idem.verify.ts. */
   readonly fixtures?: readonly FixtureGiven[];
-  /** What may be, with a reason and an end: `{ effect: "POST metrics.local/*", because: "telemetry", until: "2027-06-01" }`. */
+  /** Accepted effects, with a reason and an end: `{ effect: "POST metrics.local/*", because: "telemetry", until: "2027-06-01" }`. */
   readonly accept?: readonly Accepted[];
-  /** Another chance for the code, and other ids. 1 unless told. */
+  /** Another chance for the code, and other ids. 1 by default. */
   readonly seed?: number;
   /** Only what goes wrong under these names; a finding has its own. */
   readonly schedule?: string | readonly string[];
-  /** The folder of the project, with its idem.verify.ts. Where the process was started unless told. */
+  /** The folder of the project, with its idem.verify.ts. By default where the process was started. */
   readonly cwd?: string;
 }
 
 export interface VerifyOptions extends WorldOptions {
-  /** The id of one function; all of the client's unless told. */
+  /** The id of one function; by default all of the client's. */
   readonly function?: string;
-  /** What starts it, as you would send it; otherwise the event of idem.verify.ts, or its schema's example. */
+  /** The event that starts it, as you would send it; otherwise the event of idem.verify.ts, or its schema's example. */
   readonly event?: { readonly name: string; readonly data?: unknown; readonly id?: string };
   /** The data of another entity's event, where it cannot be made from the event's. */
   readonly twin?: unknown;
@@ -59,9 +59,9 @@ export interface VerifyOptions extends WorldOptions {
   readonly entity?: string;
   /** The data of what its runs wait for, by the event's or the signal's name; a star stands for anything. */
   readonly waits?: Readonly<Record<string, unknown>>;
-  /** How long pairs of things that go wrong are played, "10s"; 0 unless told: every single one, and no pair. */
+  /** The time for playing pairs of things that go wrong, "10s"; by default 0: every single one, and no pair. */
   readonly budget?: string | number;
-  /** The modules that make the client and its functions, from `cwd` or as `file:` addresses. Found by themselves unless told. */
+  /** The modules that make the client and its functions, from `cwd` or as `file:` addresses. Found by themselves by default. */
   readonly modules?: readonly (string | URL)[];
 }
 
@@ -192,7 +192,7 @@ function modulesOf(idem: { readonly id: string }, id: string | null, asking: rea
   throw errors.VERIFY_UNABLE({ about: `"${idem.id}"`, why });
 }
 
-/** What the test says, as idem.verify.ts would say it. */
+/** The test's options, as idem.verify.ts would say them. */
 export function configurationOf(
   { event, twin, entity, waits, fixtures = [], accept = [] }: VerifyOptions,
   id: string | null,
@@ -203,7 +203,7 @@ export function configurationOf(
   return read;
 }
 
-/** What the test says counts first. */
+/** The test's own options count first. */
 export function joined(project: VerifyConfiguration, own: VerifyConfiguration): VerifyConfiguration {
   const functions = { ...project.functions };
   for (const [id, said] of Object.entries(own.functions)) functions[id] = { ...functions[id], ...said };

@@ -14,7 +14,7 @@ export interface Tool {
   readonly about: ToolAbout;
   /** Shape of what it gives, where that is described. */
   readonly answer?: z.ZodType;
-  /** What it throws is told to whoever asked. */
+  /** The asker gets what it throws. */
   call(input: never, signal?: AbortSignal): Promise<unknown>;
 }
 
@@ -77,7 +77,7 @@ function listed({ whyNoActs }: McpServer, name: string, { about, answer }: Tool)
     title,
     description: acts && whyNoActs !== null ? `${description} Refused here: ${whyNoActs}` : description,
     inputSchema: z.toJSONSchema(input, { io: "input" }),
-    // A choice of objects is an object, which the protocol wants to hear.
+    // A choice of objects is an object, which the protocol wants said.
     ...(answer === undefined ? {} : { outputSchema: { type: "object", ...schemaOf(answer) } }),
     annotations: { readOnlyHint: !acts, destructiveHint: false, idempotentHint: !acts, openWorldHint: false },
   };

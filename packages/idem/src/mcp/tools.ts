@@ -1,5 +1,5 @@
-// What agents and editors may ask, in the words of the command line. How a tool is carried out is said where it is: a command of this
-// machine (cli/commands/mcp.ts), a route of a server (server/routes/api/speak-mcp.ts).
+// Tools for agents and editors, in the words of the command line. They are carried out elsewhere: by a command of this
+// machine (cli/commands/mcp.ts), by a route of a server (server/routes/api/speak-mcp.ts).
 import { z } from "zod";
 import { runStates } from "../model/run.ts";
 
@@ -17,7 +17,7 @@ export interface ToolAbout<I extends z.ZodType = z.ZodType> {
   readonly title: string;
   readonly description: string;
   readonly input: I;
-  /** It changes something: refused unless whoever set this up said so. */
+  /** It changes something: refused unless it was allowed when this was set up. */
   readonly acts: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface AuditSearch extends AuditFilter {
   readonly text?: string;
 }
 
-// What one read of the store gives.
+// Rows of one read of the store.
 const pageRows = 500;
 
 export async function findAudit(

@@ -1,4 +1,4 @@
-// Metrics by their names in the list, each fed to both who read them: Prometheus, when somebody asks, and the meter of OpenTelemetry, where one is registered.
+// Metrics by their names in the list, each fed to both of their readers: Prometheus, when it asks, and the meter of OpenTelemetry, where one is registered.
 import type { OpenTelemetry, OtelMeter, OtelObserving } from "../platform/open-telemetry.ts";
 import type { Platform } from "../platform/platform.ts";
 import {
@@ -67,7 +67,7 @@ export class Meters {
     });
   }
 
-  /** Where a meter is registered now, it is told from here on what is counted. */
+  /** Where a meter is registered now, it gets what is counted from here on. */
   attach(): void {
     const found: OpenTelemetry["metrics"] = this.platform.openTelemetry?.()?.metrics;
     if (this.meter !== null || found === undefined) return;

@@ -16,7 +16,7 @@ export interface DescribedMetric {
   readonly ofServer?: true;
 }
 
-/** What a label is called as an attribute. */
+/** Labels as attributes. */
 export const metricAttributes = {
   env: "idem.env",
   kind: "idem.kind",

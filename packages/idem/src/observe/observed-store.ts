@@ -1,4 +1,4 @@
-// A store that tells what was committed through it: for metrics and for the line a person reads when a run fails. It looks
+// A store that reports what was committed through it: for metrics and for the line a person reads when a run fails. It looks
 // at answers, never at what was only tried, and changes nothing: without it every run still ends the same.
 import type { DecisionKind } from "../model/decision.ts";
 import type { EndState } from "../model/run.ts";

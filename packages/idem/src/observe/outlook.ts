@@ -9,7 +9,7 @@ import type { Run } from "../model/run.ts";
 /** The events that are kept for one run. */
 export interface PendingBuffer {
   readonly count: number;
-  /** How many a batch takes; null for a debounce. */
+  /** Events that a batch takes; null for a debounce. */
   readonly max: number | null;
   /** When its run starts: of a batch at the latest, of a debounce unless another event comes. */
   readonly startsAt: number;
@@ -21,9 +21,9 @@ export interface PendingBuffer {
 export interface LimitInLine extends Omit<LaneLimit, "id"> {
   /** Its value for this run, as JSON; null for one limit on all. */
   readonly key: string | null;
-  /** How many runs at work hold it; null for one that spaces starts, which nobody holds. */
+  /** Runs at work that hold it; null for one that spaces starts, which nobody holds. */
   readonly used: number | null;
-  /** How many stand in line for it, this one included. */
+  /** Runs in line for it, this one included. */
   readonly waiting: number;
 }
 

@@ -1,4 +1,4 @@
-// How many events of each function wait to be decided, for lists of functions.
+// Counts the events of each function that wait to be decided, for lists of functions.
 import { type PendingKind, pendingKinds } from "../model/decision.ts";
 import type { DecisionCursor, StoreReads } from "../store/reads.ts";
 

@@ -1,4 +1,4 @@
-// One trace across processes of this machine: whoever sends and whoever goes on with the run export their spans by themselves, to a receiver in a third.
+// One trace across processes of this machine: the sender and the one that goes on with the run export their spans by themselves, to a receiver in a third.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

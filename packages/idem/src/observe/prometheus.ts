@@ -41,7 +41,7 @@ export class Registry {
   }
 }
 
-/** What is counted apart: by the values of the labels, in the order of their names. */
+/** One value for each set of labels; label values in the order of their names. */
 class Series<L extends string, T> {
   private readonly byValues = new Map<string, { readonly labels: readonly [string, string][]; readonly at: T }>();
 

@@ -1,4 +1,4 @@
-// The last verdict of `idem verify` on each function, as somebody published it: the verdict, counts, places in the code, and the fingerprint of the code it was
+// The last verdict of `idem verify` on each function, as it was published: the verdict, counts, places in the code, and the fingerprint of the code it was
 // for. Nothing of what the worlds were played with, and nothing of what they showed, is in it.
 import type { FunctionConfig } from "../model/function-config.ts";
 import type { findingKinds, Verdict } from "../model/verdict.ts";
@@ -7,7 +7,7 @@ import type { Setting, SettingAnswer, SettingInput } from "../store/settings.ts"
 /** The kind of setting a verdict is kept as: one for each function, by its full name. */
 export const verdictKind = "verdict";
 
-/** More of one function tell nobody more; all of them are counted. */
+/** More of one function say no more; all of them are counted. */
 export const findingsKeptMax = 20;
 
 export interface LineOfCode {
@@ -22,11 +22,11 @@ export interface VerdictFinding {
   readonly kind: (typeof findingKinds)[number];
   readonly isAccepted: boolean;
   readonly place: LineOfCode | null;
-  /** The name of what went wrong: what the command is told to repeat it. */
+  /** The name of what went wrong: with it the command repeats it. */
   readonly schedule: string;
 }
 
-/** What is published of one function. */
+/** A verdict to publish, on one function. */
 export interface GivenVerdict {
   /** Its full name, with its app. */
   readonly function: string;
@@ -37,7 +37,7 @@ export interface GivenVerdict {
   readonly findings: readonly VerdictFinding[];
   /** Where the function is defined; null where no line is known. */
   readonly place: LineOfCode | null;
-  /** The fingerprint of the code that was played; null where nobody can tell. */
+  /** The fingerprint of the code that was played; null where it is unknown. */
   readonly code: string | null;
   readonly at: number;
 }
@@ -49,7 +49,7 @@ export interface PublishedVerdict extends GivenVerdict {
 /** `older`: a newer one is there, and stays. */
 export type PublishAnswer = "published" | "same" | "older";
 
-/** Where verdicts are kept: a store, or whoever writes to it and may be asked to. */
+/** Where verdicts are kept: a store, or a process that writes to it on request. */
 export interface VerdictShelf {
   readonly settings: () => Promise<readonly Setting[]>;
   readonly set: (input: Omit<SettingInput, "env" | "actor">) => Promise<SettingAnswer>;
@@ -79,7 +79,7 @@ export async function publishVerdict(
   }
 }
 
-/** Whoever publishes it. */
+/** But for its publisher. */
 const isSame = ({ by: _, ...one }: PublishedVerdict, { by: __, ...other }: PublishedVerdict): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 

@@ -32,7 +32,7 @@ export function recordSpans() {
   };
 }
 
-/** Clients over one store, whose time moves only when told; what they do is traced. */
+/** Traced clients over one store, whose time is moved by the test. */
 export function tracedWorld() {
   const platform = Object.assign(new ManualPlatform(), { openTelemetry: registeredTelemetry });
   const store = new MemoryStore(platform);

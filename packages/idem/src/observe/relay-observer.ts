@@ -1,4 +1,4 @@
-// Tells what is committed to everybody who watches now; they come and go while the store stays open.
+// Passes what is committed on to all current watchers; they come and go while the store stays open.
 import type { StoreObserver } from "./observed-store.ts";
 
 /** Pages want some of it, counters the rest. */

@@ -45,7 +45,7 @@ export const spanKinds = { internal: 0, server: 1, client: 2, producer: 3, consu
 export type SpanKindName = keyof typeof spanKinds;
 
 export interface DescribedSpan {
-  /** What stands in braces is filled in. */
+  /** Braces are filled in. */
   readonly name: string;
   readonly kind: SpanKindName;
   readonly means: string;
@@ -169,7 +169,7 @@ export const spans = {
 } as const satisfies Record<string, DescribedSpan>;
 
 export type SpanName = keyof typeof spans;
-/** What a span of this name may say. */
+/** Attributes of a span of this name. */
 export type AttributesOf<Name extends SpanName> = Partial<
   Record<(typeof spans)[Name]["attributes"][number], string | number>
 >;

@@ -1,4 +1,4 @@
-// What happened in a run, in order: steps with their attempts, and what it still waits for.
+// The course of a run, in order: steps with their attempts, and what it still waits for.
 import { destinationKey } from "../dedup/destination-key.ts";
 import { isNote } from "../model/divergence.ts";
 import { fromJson } from "../model/json.ts";
@@ -27,7 +27,7 @@ export interface TimelineEntry {
   readonly state: "completed" | "failed" | "retrying" | "waiting";
   readonly output: unknown;
   readonly error: SerializedError | null;
-  /** What the step's callback received as `key`. */
+  /** The `key` that the step's callback received. */
   readonly destinationKey: string | null;
   readonly startedAt: number;
   readonly endedAt: number | null;

@@ -98,7 +98,7 @@ export class EventTraces {
     };
   }
 
-  /** What was at work, for an event that is stored later. */
+  /** Notes the active span, for an event that is stored later. */
   noteActive(event: NewEvent): NewEvent {
     const { active } = this.of.tracing;
     return active === null ? event : noteTrace(event, writeTraceparent(active));

@@ -17,7 +17,7 @@ export interface RunTraceOf {
   readonly memo: RunMemo;
   /** The function, as people call it. */
   readonly name: string;
-  /** Who called this process for the run; by default the span that sent its event. */
+  /** The caller of this process for the run; by default the span that sent its event. */
   readonly parent?: TracePoint | null;
   /** Waits are planned by the server that called, which has their spans. */
   readonly waitsElsewhere?: boolean;
@@ -79,7 +79,7 @@ export class TracedRun {
     return (this.planning ?? this.span).traceparent;
   }
 
-  /** What is sent by no step of its own: work that was put off until the end. */
+  /** For an event that no step of its own sends: work that was put off until the end. */
   noted(event: NewEvent): NewEvent {
     return traceOf(event) === null ? noteTrace(event, this.traceparent) : event;
   }

@@ -45,14 +45,14 @@ const remoteSpan = (at: TracePoint) => {
   return span;
 };
 
-// What a date can hold.
+// The range of a date.
 const dateMsMax = 8.64e15;
 
 export const instantText = (at: number): string =>
   Math.abs(at) <= dateMsMax ? new Date(at).toISOString() : String(at);
 
 export interface SpanStart<Name extends SpanName> {
-  /** What stands in the braces of its name. */
+  /** Fills the braces of its name. */
   readonly of: Readonly<Record<string, string>>;
   readonly attributes: AttributesOf<Name>;
   /** A span of this process, one that a row keeps, or none. */
@@ -125,7 +125,7 @@ function quietly<T>(ask: () => T): T | null {
   try {
     return ask();
   } catch {
-    // The API says that it never throws; whoever wrote the provider hears of it from its other users.
+    // The API says that it never throws; other users of the provider report it to its author.
     return null;
   }
 }

@@ -1,5 +1,5 @@
-// What all routes of /api have in common: people and tools call them, what comes in is read by the schemas that describe it,
-// and what goes out has the type its schema says.
+// Common to all routes of /api: people and tools call them, input is read by the schemas that describe it, and an answer has the type its
+// schema says.
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import type { AuditAction, AuditAnswer } from "../../store/audit.ts";
@@ -23,7 +23,7 @@ export interface ApiCall<Q extends Shape, B extends Shape> {
   readonly world: World;
   readonly headers: RouteRequest["headers"];
   readonly address: string;
-  /** Who asks. */
+  /** The caller. */
   readonly actor: Actor;
   /** Keeps that they did it; for what the store does not keep by itself. */
   audit(action: AuditAction, subject: string, reason?: string): Promise<AuditAnswer>;

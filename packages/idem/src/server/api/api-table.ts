@@ -1,5 +1,5 @@
-// What /api and /v1 take and answer, as types: made of the routes themselves, so that whoever asks over the wire (the dashboard, a client elsewhere)
-// and whoever answers cannot mean different things. Imported as types, nothing of a route and nothing of zod goes along.
+// Requests and answers of /api and /v1 as types: made of the routes themselves, so that callers over the wire (the dashboard, a client
+// elsewhere) and routes cannot mean different things. Imported as types, nothing of a route and nothing of zod goes along.
 import type { Route } from "../route.ts";
 import type { apiRoutes } from "../routes/api-routes.ts";
 import type { v1Routes } from "../routes/v1-routes.ts";
@@ -18,7 +18,7 @@ type Table = { readonly [R in Described as `${R["method"]} ${R["path"]}`]: Types
 /** "GET /api/runs/:run" */
 export type RouteName = keyof Table;
 
-/** What goes over the wire is somebody else's afterwards: nobody changes it. */
+/** Values from the wire are somebody else's: nobody changes them. */
 type Fixed<T> = T extends (infer Item)[]
   ? readonly Fixed<Item>[]
   : T extends object
@@ -38,7 +38,7 @@ type ParamName<Path extends string> = Path extends `${string}:${infer Name}/${in
     ? Name
     : never;
 
-/** What stands in a path in place of `:run`, not yet encoded. */
+/** Stands in a path in place of `:run`, not yet encoded. */
 export type PathParams<Path extends string> = Readonly<Record<ParamName<Path>, string>>;
 
 type PathOf<E extends RouteName> = E extends `${string} ${infer Path}` ? Path : never;
@@ -50,7 +50,7 @@ type Part<Name extends string, T> = [keyof T] extends [never]
     ? { readonly [N in Name]?: T }
     : { readonly [N in Name]: T };
 
-/** What a request to a route carries. */
+/** Carried by a request to a route. */
 export type Asked<E extends RouteName> = Part<"params", PathParams<PathOf<E>>> &
   Part<"query", Query<E>> &
   Part<"body", Body<E>>;

@@ -125,7 +125,7 @@ export async function apiWorld(options: ApiWorldOptions = {}): Promise<ApiWorld>
       try {
         const answer = await route.handle(request, world);
         if (answer.body === null) return { status: answer.status, body: null };
-        // What goes out is JSON: undefined and the like are gone by then.
+        // The wire carries JSON: undefined and the like are gone by then.
         const text = typeof answer.body === "string" ? answer.body : JSON.stringify((answer.body as any).json);
         const value = JSON.parse(text);
         route.about?.answer.parse(value);

@@ -50,7 +50,7 @@ export async function eventGroups(
   return { events, next: page.next };
 }
 
-/** What the radar tells of every entity would be all there is to see on a bad day: asked for by its name it is listed. */
+/** The radar's own events about every entity would be all there is to see on a bad day: asked for by name they are listed. */
 async function otherThanRadars(reads: StoreReads, env: string, { event, before, ...bounds }: EventGroupFilter) {
   let next = before ?? null;
   let rows: readonly EventSummary[] = [];

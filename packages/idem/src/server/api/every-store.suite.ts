@@ -15,7 +15,7 @@ export function useEveryStore(): (kind: (typeof everyStore)[number]) => Promise<
     server = await startLocalPostgres();
   });
   afterAll(async () => {
-    // What is deleted anyway need not be written down first, which takes seconds.
+    // Files that are deleted anyway need not be flushed first, which takes seconds.
     await server.crash();
     await server.remove();
   });

@@ -1,6 +1,6 @@
-// How one function did over time, for its charts, by stretches of equal length: how runs ended and how long they took, from the store's
-// counts; and how many had begun or stood in line, from the newest runs of the range. With more of those than are looked at, the older
-// stretches lack them and it is said so.
+// A function's charts, by stretches of equal length: how runs ended and how long they took, from the store's counts; and how many had begun
+// or stood in line, from the newest runs of the range. With more of those than are looked at, the older stretches lack them, and the answer
+// says so.
 import { z } from "zod";
 import type { RunSummary } from "../../store/reads.ts";
 import { type Ends, endsByStretch, sumEnds } from "../groups/ends.ts";

@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const scopePrefix = "fn:";
 
-/** What a caller gave (a query, a body, what stands in the path), by the names that rows have. */
+/** A caller's input (a query, a body, the parameters of a path), by the names that rows have. */
 export function recordedNamesIn<T>(given: T, names: Names): T {
   if (!names.hasRenamed) return given;
   const fields = given as Fields;

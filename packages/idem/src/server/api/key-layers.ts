@@ -1,4 +1,4 @@
-// Who asks "has this been done?": keys by the layer that claims them, as people look for them.
+// Keys by the layer that claims them, as people look for them.
 
 export const keyLayers = ["function", "event", "webhook", "http", "singleton", "effect"] as const;
 export type KeyLayer = (typeof keyLayers)[number];
@@ -11,7 +11,7 @@ interface Layer {
   readonly words: string;
   /** The key was computed by an expression and is JSON, where 7 and "7" differ. */
   readonly isJson?: true;
-  /** What its holder's id is. */
+  /** Its holder's id is one of these. */
   readonly holder?: "run" | "event";
 }
 

@@ -1,4 +1,4 @@
-// How far behind a function is, as /api shows it.
+// A function's backlog, as /api shows it.
 import { z } from "zod";
 
 export const lineNow = z.object({

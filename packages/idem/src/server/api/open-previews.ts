@@ -1,4 +1,4 @@
-// What stands in a list for the output of a run that has none yet: the newest value its code made. A run that waits for approval has drafted
+// In a list, a run without output shows the newest value its code made. A run that waits for approval has drafted
 // its invoice already, and two drafts under each other are what a person must see.
 import { isEnded } from "../../model/run.ts";
 import type { RunSummary, StoreReads } from "../../store/reads.ts";

@@ -1,4 +1,4 @@
-// What is ahead of events and runs, as /api shows it.
+// The outlook of events and runs, as /api shows it.
 import { z } from "zod";
 import { laneLimitKinds } from "../../flow/lane.ts";
 

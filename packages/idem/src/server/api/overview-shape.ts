@@ -114,7 +114,7 @@ export async function overviewOf(engine: Engine, env: string, range: OverviewRan
   };
 }
 
-/** What ran twice before what failed before what stands in line for long. */
+/** Ran twice before failed before long in line. */
 const weight = ({
   slipped,
   failed,

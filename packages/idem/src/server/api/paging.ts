@@ -1,4 +1,4 @@
-// How every list of /api is asked for: newest first, a page at a time, within a range of time.
+// Bounds of every list of /api: newest first, a page at a time, within a range of time.
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { costPerMs } from "../../model/metered-cost.ts";
@@ -51,7 +51,7 @@ export const lookedBackToField = z
     "Where the page is short because only so much may be looked at: what came before this was not, and `next` goes on there",
   );
 
-/** What one request for a page may compute over rows. */
+/** Work over rows that one request for a page may cost. */
 export const pageWork = (engine: Pick<Engine, "work">): Work =>
   engine.work(serverLimits.requestCostMs * costPerMs, serverLimits.requestWaitMs);
 

@@ -24,7 +24,7 @@ export const errorSchema = z.looseObject({
 });
 type ErrorItem = z.infer<typeof errorSchema>;
 
-// What a list says of an error when there is no room for its stack.
+// The part of an error's message that a list shows, which has no room for its stack.
 const messageCharsMax = 200;
 
 /** One answer's share: what is shown first is shown whole. */

@@ -1,4 +1,4 @@
-// Why a person did something by hand: whoever finds the traces later will look for it.
+// A person's reason for something done by hand: people who find the traces later will look for it.
 import { z } from "zod";
 
 const reasonCharsMax = 1_000;

@@ -6,7 +6,7 @@ import type { RunMemo } from "../../store/leases.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import type { StepGiven } from "../../store/steps.ts";
 
-// A run may invoke a thousand; whoever wants all of them has the steps.
+// A run may invoke a thousand; its steps list all of them.
 const childrenShown = 50;
 
 const relative = {
@@ -59,7 +59,7 @@ async function parentOf(
 ): Promise<Family["parent"]> {
   const memo = sourceRunId === null ? null : await reads.runMemo(env, sourceRunId);
   if (memo === null) return null;
-  // What a step was given is not asked for, only which run it was for.
+  // A step's input is not asked for, only which run it was for.
   const invoking = (await reads.stepInputs(env, memo.run.id, 0)).find(({ childRunId }) => childRunId === runId);
   const step = [...memo.steps, ...memo.waits].find(({ stepId }) => stepId === invoking?.stepId);
   return {

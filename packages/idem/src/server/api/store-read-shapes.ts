@@ -1,5 +1,5 @@
-// What the command line elsewhere may ask of the store, and with what: the store's own reads (store/reads.ts), each bounded. What holds secrets (settings other than those
-// named here), names other environments, or is only for the engine is not among them.
+// The reads of the store that a command line elsewhere may ask for: the store's own (store/reads.ts), each bounded. Those that hold secrets
+// (settings other than those named here), name other environments, or are only for the engine are not among them.
 import { z } from "zod";
 import { eventIdScopes } from "../../model/claim.ts";
 import { decisionKinds, eventOutcomes } from "../../model/decision.ts";

@@ -1,4 +1,4 @@
-// Who may have the whole store read for them, and of which stores.
+// Permission to have the whole store read, and of which stores.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../cli/store-world.ts";
@@ -35,7 +35,7 @@ test("a copy of the store is for operators who may see all of it, and of a file;
   expect(await codeOf("/api/backup", operator)).toBe("501 STORE_NOT_BESIDE");
   expect(await codeOf("/api/backup/an-id-of-mine", operator, { offset: 0 })).toBe("404 BACKUP_UNKNOWN");
   expect(await codeOf("/api/backup", operator, { id: "../../etc" })).toBe("400 REQUEST_INVALID");
-  // A process that reads all of the store, one at a time: whoever may only look must not keep it busy.
+  // One process at a time reads all of the store: viewers must not keep it busy.
   const counted = { id: "an-id-of-mine", olderThanMs: 1 };
   expect(await codeOf("/api/doctor", viewer)).toBe("403 FORBIDDEN_ROLE");
   expect(await codeOf("/api/prune/count", viewer, counted)).toBe("403 FORBIDDEN_ROLE");

@@ -1,7 +1,8 @@
-// Commands that read the whole store, for whoever asks a server for them from elsewhere: `idem doctor`, `idem backup` and what `idem prune` would delete. The server starts
-// them beside itself, as a person there would: so they say the same, and neither its event loop nor its file's lock is theirs.
+// Commands that read the whole store, for people who ask a server for them from elsewhere: `idem doctor`, `idem backup` and what `idem
+// prune` would delete. The server starts them beside itself, as a person there would: so they say the same, and neither its event loop nor
+// its file's lock is theirs.
 //
-//   asked ──▶ running ──▶ ended (kept for a while, for whoever asks again under the same id) ──▶ forgotten
+//   asked ──▶ running ──▶ ended (kept for a while, to be asked for again under the same id) ──▶ forgotten
 //     └─ another one is running ──▶ SERVER_BUSY
 import { errors } from "../../model/errors.ts";
 import { type OwnCommandEnd, runOwnCommand } from "../../platform/own-command.ts";
@@ -13,9 +14,9 @@ const commandMsMax = 60 * 60_000;
 const outBytesMax = 32 * 1024 * 1024;
 // A proxy in between ends a request that is silent for a minute, and some after 30 s.
 const answerMs = 15_000;
-// Whoever was cut off comes back within it.
+// A caller that was cut off comes back within it.
 const keptMs = 5 * 60_000;
-// What each of them said may be megabytes.
+// The output of each may be megabytes.
 const keptMax = 4;
 
 interface Started {
@@ -40,7 +41,7 @@ export class StoreCommands {
 
   constructor(private readonly world: World) {}
 
-  /** How the command of this id ended; null while it runs. The first to name the id starts it. Throws SERVER_BUSY and STORE_NOT_BESIDE. */
+  /** The end of this id's command; null while it runs. The first to name the id starts it. Throws SERVER_BUSY and STORE_NOT_BESIDE. */
   async ask(env: string, id: string, args: readonly string[]): Promise<OwnCommandEnd | null> {
     return this.orLate(this.run(env, id, args));
   }
@@ -62,7 +63,7 @@ export class StoreCommands {
     started.forget = this.world.platform.timer(keptMs, () => this.forget(name), { background: true });
   }
 
-  /** Null where it takes longer than whoever asks should wait for one answer. */
+  /** Null where it takes longer than a caller should wait for one answer. */
   async orLate<T>(end: Promise<T>): Promise<T | null> {
     let timer: Timer | null = null;
     const late = new Promise<null>((resolve) => {
@@ -98,7 +99,7 @@ export class StoreCommands {
       started.isOver = true;
       late.cancel();
     });
-    // Whoever asks hears of it; nobody has to.
+    // Callers hear of it; there may be none.
     end.catch(() => {});
     const started: Started = { end, abort, isOver: false, forget: null };
     this.started.set(name, started);
@@ -113,7 +114,7 @@ export class StoreCommands {
   }
 }
 
-/** What is only in the memory of a process nobody else can read. */
+/** A store in the memory of a process cannot be read by another. */
 export function checkBeside(address: string): void {
   if (/^(memory:|sqlite::memory:$|:memory:$)/.test(address)) throw errors.STORE_NOT_BESIDE({ store: address });
 }

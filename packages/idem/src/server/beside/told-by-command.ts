@@ -1,9 +1,9 @@
-// What a command said that was started beside the store, as routes answer it.
+// The output of a command that was started beside the store, as routes answer it.
 import { z } from "zod";
 import { errors } from "../../model/errors.ts";
 import type { OwnCommandEnd } from "../../platform/own-command.ts";
 
-/** Of whoever asks: under the same one nothing is started twice. */
+/** The caller's own: under the same one nothing is started twice. */
 export const ownId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{8,64}$/, "8 to 64 letters, digits, dashes or underscores")

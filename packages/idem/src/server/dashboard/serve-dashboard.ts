@@ -64,7 +64,7 @@ function answerPage(request: Asking, base: string): RouteAnswer {
   return answerFile(request, page, "no-cache", pageHeaders);
 }
 
-// What programs ask for: they read problems, whoever asks.
+// Addresses for programs: they are answered with problems, also in a browser.
 const forPrograms = /^\/(api|v1|assets|e|w|docs)(\/|$)/;
 
 /** For a person who opened an address that leads nowhere: the page, which says so. Null for everybody else. */

@@ -73,7 +73,7 @@ export class Drive {
     }
   }
 
-  /** What the app said when it handed over; given once. */
+  /** The app's reply when it handed over; given once. */
   takeReply(): RemoteReply | null {
     const { reply } = this;
     this.reply = null;

@@ -80,7 +80,7 @@ async function app(
   return { url: `http://127.0.0.1:${given}`, port: given, close };
 }
 
-/** How the newest run of the server went. */
+/** The newest run of the server, to its end. */
 async function newestRun(server: RunningServer) {
   const runs = runsApi(() => server.world.engine("default"));
   const [run] = await runs.list();

@@ -81,7 +81,7 @@ export class Endpoints {
       const event = { name: httpRequestEvent, data: start.eventData };
       const refused = await startRunAs(engine, { runId, eventId: eventIdOf(runId), fn, event });
       if (refused !== null) throw errors.REQUEST_INVALID({ why: `the run was not started: ${refused}` });
-      // Whoever executes it drives it.
+      // The node that executes it drives it.
       if (!engine.executes) this.forget(name, drive);
     };
     drive.begun = store().catch((error) => {
@@ -91,7 +91,7 @@ export class Endpoints {
     return drive;
   }
 
-  /** What the app did or found next. Resolves once it is stored. */
+  /** The app's next report. Resolves once it is stored. */
   async report(env: string, report: EndpointReport): Promise<void> {
     const engine = await this.world.engine(env);
     const { runId } = report;
@@ -115,7 +115,7 @@ export class Endpoints {
     await untilKept(engine, this.world.platform, runId, report.ops, endpointLimits.keptMs);
   }
 
-  /** How the engine reaches the code of an app's endpoints. The app is its origin, which stands in every run's event. */
+  /** The engine's way to the code of an app's endpoints. The app is its origin, which stands in every run's event. */
   remoteFor(env: string, _app: string, calls: CallAppOptions): Remote {
     const reenter = reenterEndpoint(() => this.world.engine(env), env, calls);
     return {
@@ -173,7 +173,7 @@ export class Endpoints {
     }
   }
 
-  /** The server stops. Once its engine lets go of the run this call ends without a word; whoever takes the run up asks again. */
+  /** The server stops. Once its engine lets go of the run this call ends without a word; the next to take the run up asks again. */
   private async leave({ runId, signal }: RemoteCall, env: string): Promise<RemoteReply> {
     const { worker } = await this.world.engine(env);
     while (!signal.aborted && worker.activePass(runId)?.isDraining === false) await this.pause(lookMs);
@@ -296,7 +296,7 @@ const replyOf = ({ json }: Said): RemoteReply => ({
   body: json,
 });
 
-/** What tells the engine that this call leads nowhere, without a word about the app. */
+/** Tells the engine that this call leads nowhere, without a word about the app. */
 const staleReply: RemoteReply = {
   status: 400,
   headers: { "x-inngest-sdk": "durable-endpoint" },

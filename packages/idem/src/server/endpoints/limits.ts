@@ -22,7 +22,7 @@ export const endpointLimits = {
   takeUpMs: 2_000,
   // By another node, which hears of it by a hint or looks within a second.
   takeUpElsewhereMs: 5_000,
-  // What was reported is committed in milliseconds; a store that needs longer is unwell, and the app asks again.
+  // A report is committed in milliseconds; a store that needs longer is unwell, and the app asks again.
   keptMs: 5_000,
   // By another node. One that has died is replaced within 30 s: the app asks again five times.
   keptElsewhereMs: 10_000,

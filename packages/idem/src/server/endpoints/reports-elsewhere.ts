@@ -2,13 +2,13 @@
 //
 //   the report               │ what becomes of it
 //   ─────────────────────────┼──────────────────────────────────────────────────────────────────────────────────────────────
-//   steps that are over      │ recorded here, under the fence of whoever has the run (engine/checkpoint-run.ts)
-//   a wait, a plan, an error,│ left for whoever has the run, as a letter; answered once the store has what follows from it. Where
-//   the result               │ that node has died, whoever takes the run over finds the letter
+//   steps that are over      │ recorded here, under the fence of the node that has the run (engine/checkpoint-run.ts)
+//   a wait, a plan, an error,│ left for the node that has the run, as a letter; answered once the store has what follows from it. Where
+//   the result               │ that node has died, the next to have the run finds the letter
 //   the same again           │ answered like the first time
 //   after it handed over     │ stale: stop
 //
-// Whoever has the run looks for steps that others recorded before it decides what comes next, and before it takes the app for silent.
+// The node that has the run looks for steps that others recorded before it decides what comes next, and before it takes the app for silent.
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
 import { isEnded } from "../../model/run.ts";
@@ -18,7 +18,7 @@ import type { World } from "../world.ts";
 import { endpointLimits } from "./limits.ts";
 import { isKept, untilKept } from "./until-kept.ts";
 
-/** What was reported, as it came. */
+/** A report, as it came. */
 export type Said = Pick<EndpointReport, "json">;
 
 export class ReportsElsewhere {
@@ -46,7 +46,7 @@ export class ReportsElsewhere {
     await store.shared?.stand();
   }
 
-  /** For whoever has the run; the answer ends it. */
+  /** For the node that has the run; the answer ends it. */
   listen(env: string, runId: string, hear: (report: Said) => void): () => void {
     const close = this.world.letters?.open(env, runId, { fromBefore: true }, (letter) => {
       if (letter.kind === "report") hear(letter);
@@ -55,7 +55,7 @@ export class ReportsElsewhere {
   }
 }
 
-/** What only the server does has been done: the app has handed over. */
+/** Work that only the server does has been done: the app has handed over. */
 export const hasHandedOver = ({ steps, attempts, waits }: RunMemo): boolean =>
   attempts.length > 0 || waits.length > 0 || steps.some(({ kind }) => kind !== "run");
 

@@ -1,4 +1,4 @@
-// What an app that drives a run may report, by hand: twice, at once, too late, wrong.
+// Reports of an app that drives a run, by hand: twice, at once, too late, wrong.
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../start-server.ts";
 import type { ServerSettings } from "../world.ts";

@@ -5,7 +5,7 @@ import type { Chance } from "./chance.suite.ts";
 const ulid = "01JD0000000000000000000000";
 const sha = "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8";
 
-/** What the wire carries, by the beginning of the path that takes it. */
+/** Bodies of the wire, by the beginning of the path that takes them. */
 const templates: readonly (readonly [RegExp, unknown])[] = [
   [
     /^\/e\//,

@@ -124,7 +124,7 @@ function ask(port: number, method: string, path: string, value?: unknown): Promi
   return send(port, { method, path, headers, body });
 }
 
-/** What is wrong with a reaction; null when nothing is. */
+/** The fault of a reaction; null when there is none. */
 function faultOf(reaction: Reaction, attack: Attack): string | null {
   if (reaction === "cut") return null;
   if (reaction === "silent") return attack.kind === "http" && attack.waits ? null : "no answer";

@@ -1,4 +1,4 @@
-// How attacks are carried to the server, and what came back.
+// Carries attacks to the server, and brings back its reactions.
 import { once } from "node:events";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";

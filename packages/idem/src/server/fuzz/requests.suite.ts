@@ -137,7 +137,7 @@ function queryFor(route: Route, target: Target, chance: Chance): string {
     const value = chance.is(0.7) ? chance.of(values) : paramFor(target, "x", chance);
     return `${chance.of(names)}${chance.is(0.1) ? "[]" : ""}=${value}`;
   });
-  // What it would take as well, mostly alone: beside something wrong nobody looks at it.
+  // Values it would take as well, mostly alone: beside something wrong nobody looks at them.
   const right = sampledQuery(route, chance).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   const given = right.length > 0 && chance.is(0.6) ? (chance.is(0.7) ? right : [...right, pairs[0]]) : pairs;
   return `?${given.join("&")}`;

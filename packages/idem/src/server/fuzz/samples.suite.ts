@@ -108,7 +108,7 @@ export function sampledBody(route: Route, path: string, chance: Chance): unknown
   }
   if (route.about?.body === undefined) return null;
   const body = sample(schemaOf(route.about.body), chance) as Record<string, unknown>;
-  // What runs meanwhile is to end.
+  // Runs that are under way are to end.
   return route.path === "/api/bulk" && body.action === "cancel" ? { ...body, action: "rerun" } : body;
 }
 
@@ -119,7 +119,7 @@ export function sampledQuery(route: Route, chance: Chance): readonly (readonly [
   return Object.entries(query).map(([name, value]) => [name, String(value)] as const);
 }
 
-/** What stands for the parameters whose names are few. */
+/** Values of the parameters whose names are few. */
 export const sampledParams: Readonly<Record<string, readonly string[]>> = {
   read: storeReadNames,
   function: [spareFunction.slug],

@@ -1,13 +1,13 @@
-// What browsers hear while they look: at most two digests a second for each environment, with counts, the groups that changed and the
-// alerts there are, and whether functions were registered. Costs nothing while nobody listens: what was committed is noted only then. What other processes commit is found by
-// looking, once a second. A digest that is lost loses nothing: a page reads again what it shows.
+// Live news for open pages: at most two digests a second for each environment, with counts, the groups that changed and the alerts there
+// are, and whether functions were registered. Costs nothing while nobody listens: commits are noted only then. Commits of other processes
+// are found by looking, once a second. A digest that is lost loses nothing: a page reads again what it shows.
 import { errors } from "../../model/errors.ts";
 import type { StoreObserver } from "../../observe/observed-store.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import type { LiveDigest } from "./digest-shape.ts";
 
-/** What a listener writes to. */
+/** A listener's line. */
 export interface LiveLine {
   events(bytes: Buffer, sent: () => void): void;
   /** False when the last one was not read in all that time. */
@@ -22,7 +22,7 @@ export interface LiveStore {
   now(): number;
   /** Of the functions, as this process last saw them: asking costs nothing. */
   registration(): number;
-  /** How people call a function. */
+  /** The name people know a function by. */
   fullName(fn: string): string;
 }
 
@@ -145,7 +145,7 @@ export class LiveDigests {
         for (const listener of [...hub.listeners]) hand(listener, digest);
       }
     } catch {
-      // The store did not answer: whoever listens sees that nothing comes, and the next digest says that more changed.
+      // The store did not answer: listeners see that nothing comes, and the next digest says that more changed.
       for (const listener of hub.listeners) listener.hasMissed = true;
     }
     hub.timer = null;
@@ -261,7 +261,7 @@ function hand(listener: Listener, digest: LiveDigest): void {
   });
 }
 
-/** What is committed in this process, told to whoever listens. */
+/** Tells listeners of this process's commits. */
 export const liveObserver = (
   live: LiveDigests,
 ): Pick<StoreObserver, "accepted" | "decided" | "runEnded"> & Required<Pick<StoreObserver, "touched">> => ({

@@ -97,7 +97,7 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
   };
 }
 
-/** Who asks for nothing but the health. */
+/** Asks for nothing but the health. */
 const probe: Actor = { role: "viewer", name: "a probe", session: null, onlyEnv: null, isPerson: false };
 
 const elsewhere = (base: string): string =>

@@ -1,4 +1,4 @@
-// Who gets in where nobody says who may, and which pages may change something.
+// Admission where no `authorize` is given, and the pages that may change something.
 import { createServer, request as nodeRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";

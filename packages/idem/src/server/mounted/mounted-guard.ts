@@ -1,7 +1,7 @@
-// Who may ask a dashboard that is mounted in somebody's application. The application's own `authorize` says it. Where it was mounted with `dev: true` nobody is
-// asked, and what can be seen of a request must then look like this machine's own. That is no proof (a proxy that rewrites Host makes a stranger look so), and
-// therefore nothing is opened by it that was not asked for. The application's session rides along with whatever any page asks for, so what changes something
-// must come from a page of the same origin.
+// Admits callers of a dashboard that is mounted in an application. The application's own `authorize` decides. Where it was mounted with
+// `dev: true` nobody is asked, and what can be seen of a request must then look like this machine's own. That is no proof (a proxy that
+// rewrites Host makes a stranger look so), and therefore nothing is opened by it that was not asked for. The application's session rides
+// along with whatever any page asks for, so what changes something must come from a page of the same origin.
 import { errors } from "../../model/errors.ts";
 import { hostNameOf, isLoopback, isOwnAddress } from "../../protocol/host-name.ts";
 import type { Authorize, DashboardCaller, MountedClient } from "../../sdk/open-dashboard.ts";

@@ -1,4 +1,4 @@
-// What is read of an embedded engine where its dashboard is mounted: by whoever scrapes, and by whoever probes.
+// Figures of an embedded engine where its dashboard is mounted: for scrapers and for probes.
 import { expect, test } from "vitest";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { MemoryStore } from "../../store/memory/store.ts";

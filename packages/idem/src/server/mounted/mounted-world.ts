@@ -1,4 +1,4 @@
-// What routes reach beside an embedded engine: the client's own engine and store, and nothing that executes. It is made when first asked
+// The world of routes beside an embedded engine: the client's own engine and store, and nothing that executes. It is made when first asked
 // for, and closed with the client; a client that is started again gets another.
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";

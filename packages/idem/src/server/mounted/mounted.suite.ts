@@ -38,7 +38,7 @@ export function shop(over: Partial<IdemOptions> = {}) {
   idem.createFunction({ id: "approve" }, { event: "approval/asked" }, async ({ step }) =>
     step.waitForEvent("yes", { event: "approval/given", timeout: "1h" }),
   );
-  // What a test starts may be stopped by it too.
+  // Tests may stop it by themselves, too.
   onTestFinished(() => idem.stop({ grace: 0 }));
   return { idem, logged };
 }

@@ -1,5 +1,5 @@
-// What became of deliveries, as far as this process remembers: counts, the newest ones, and why others were refused. Never a secret, a
-// signature or a body. What was kept is in the store, as events; this is for whoever sets a source up and wonders why nothing comes.
+// Deliveries, as far as this process remembers: counts, the newest ones, and why others were refused. Never a secret, a signature or a body.
+// Those that were kept are in the store, as events; this is for people who set a source up and wonder why nothing comes.
 import type { WebhookNote } from "../../toolkit/webhooks/receive.ts";
 
 export type DeliveryKind = WebhookNote["kind"];

@@ -1,4 +1,4 @@
-// How long a provider delivers again by itself when it hears no answer, by its own documentation; a person's click can come later still.
+// For this long a provider delivers again by itself when it hears no answer, by its own documentation; a person's click can come later still.
 import type { SourceProvider } from "../../toolkit/webhooks/source-setting.ts";
 
 const minuteMs = 60_000;

@@ -35,7 +35,7 @@ export const sourceItem = z.object({
   takesSecret: z.boolean().describe("Whether a secret can be made here; other providers show one of their own"),
 });
 
-/** What came of a source's deliveries. */
+/** Figures of a source's deliveries. */
 export const deliveryFigures = {
   day: z
     .record(z.string(), z.number().int())

@@ -5,7 +5,7 @@
 //   by another, with a hint     as soon as the hint is heard
 //   by another, without one     with the next look at all channels that are followed, within a second
 //
-// What a follower cannot take now stays in the store; it is read again from its place once it can. Where that is gone by then, it is told so.
+// Messages a follower cannot take now stay in the store; it reads on from its place once it can. Where that is gone by then, it hears of the gap.
 import type { Logger } from "../../execute/function-code.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import {
@@ -65,7 +65,7 @@ interface Channel {
   isDue: boolean;
 }
 
-/** What is gone: after one place, up to and with the other. */
+/** Gone: after one place, up to and with the other. */
 export interface Gap {
   readonly after: number;
   readonly upTo: number;
@@ -93,7 +93,7 @@ export class FollowChannels {
 
   constructor(private readonly options: FollowChannelsOptions) {}
 
-  /** Where whoever begins to follow these channels is, given the places it comes back with, or none. */
+  /** Places from which to follow these channels, given those a follower comes back with, or none. */
   async starts(env: string, names: readonly string[], from: readonly number[] | null): Promise<Start[]> {
     const { reads } = this.options.store;
     // Before the rows: what is not there yet begins later.
@@ -144,7 +144,7 @@ export class FollowChannels {
       reader.isBehind = true;
       void this.catchUp(channel, reader);
     }
-    // What was published since its place was read.
+    // Published since its place was read.
     if (looksNow) void this.look(channel);
     this.begin();
     return reader;
@@ -154,7 +154,7 @@ export class FollowChannels {
   published(env: string, name: string, messages: readonly NewMessage[], place: number): void {
     const channel = this.channels.get(keyOf(env, name));
     if (channel === undefined) return;
-    // What is next is there already; anything else is read in its order.
+    // The next one is there already; anything else is read in its order.
     if (channel.looking !== null || channel.at !== place - 1) {
       void this.look(channel);
       return;
@@ -252,7 +252,7 @@ export class FollowChannels {
       channel.isDue = true;
       this.report(error);
     } finally {
-      // In the same turn as the last look at `again`: whoever asks from here on begins anew.
+      // In the same turn as the last look at `again`: anybody who asks from here on begins anew.
       channel.looking = null;
     }
   }
@@ -298,7 +298,7 @@ export class FollowChannels {
     const { store } = this.options;
     const page = await store.reads.messages(env, name, after, room);
     this.isTroubled = false;
-    // What is told must not be unsaid by a standby that takes over.
+    // A message that was handed out must not be unsaid by a standby that takes over.
     if (page !== null && page.messages.length > 0) await store.shared?.stand();
     return page;
   }
@@ -317,7 +317,7 @@ export class FollowChannels {
         if (reader.isStopped) return;
         if (page === null || page.last <= reader.at) continue;
         if (reader.at < page.floor) {
-          // A channel that was forgotten and is new: whoever followed it has heard all there was.
+          // A channel that was forgotten and is new: its followers have heard all there was.
           if (page.floor > page.base) reader.follower.missed({ after: reader.at, upTo: page.floor });
           reader.at = page.floor;
         }

@@ -1,7 +1,7 @@
-// What reached this node and belongs to the one that executes the run: a worker's reply, what the handler of a durable endpoint found. No node
-// calls another, so it is left in a channel of the run; whoever has the run reads it there, on a hint or within a second.
+// Letters to the node that executes a run, left by the node they reached: a worker's reply, the findings of a durable endpoint's handler. No
+// node calls another, so a letter is left in a channel of the run; the run's node reads it there, on a hint or within a second.
 //
-// A letter is read by whoever has the run when it comes, and by whoever has it next. Which of them it is meant for stands in it.
+// A letter is read by the node that has the run when it comes, and by the next one to have it. Which of them it is meant for stands in it.
 import type { FollowChannels } from "./follow-channels.ts";
 import type { PublishQueue } from "./publish-queue.ts";
 
@@ -10,11 +10,11 @@ export type Letter =
   | { readonly kind: "reply"; readonly requestId: string; readonly response: string }
   /** A worker still works on a call: it shows one lease and was given another. */
   | { readonly kind: "extend"; readonly requestId: string; readonly leaseId: string; readonly newLeaseId: string }
-  /** What the app that drives a run handed over with, as JSON. */
+  /** The app that drives a run handed over with this, as JSON. */
   | { readonly kind: "report"; readonly json: string };
 
 export interface OpenOptions {
-  /** What was left before is of interest as well. */
+  /** Letters that were left before are of interest as well. */
   readonly fromBefore: boolean;
 }
 

@@ -3,7 +3,7 @@
 //   waiting ──a worker with room──▶ sent ──acknowledged──▶ leased ──reply──▶ over
 //
 // A worker that does not acknowledge loses the call to another one. A leased call belongs to its worker as long as the lease is
-// extended, over a reconnect too: whoever shows the lease goes on. Where nobody waits any more, replies are heard and dropped.
+// extended, over a reconnect too: the worker that shows the lease goes on. Where nobody waits any more, replies are heard and dropped.
 // Repeat: a reply that comes twice, by two connections or through flush, settles the call once.
 import { AppUnreachableError, type RemoteCall, type RemoteReply } from "../../execute/remote.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
@@ -105,7 +105,7 @@ export class AppCalls {
     });
   }
 
-  /** A worker has room: whoever waits longest goes first. */
+  /** A worker has room: the call that waits longest goes first. */
   fill(env: string, apps: Iterable<string>): void {
     if (this.#isDraining) return;
     const open = new Set(apps);
@@ -187,7 +187,7 @@ export class AppCalls {
     else this.#end(entry, () => entry.settle.resolve(toHttpAnswer(response)));
   }
 
-  /** What a stopping worker has not acknowledged it will not begin: frames arrive in order, and an acknowledgement comes first. */
+  /** A stopping worker will not begin a call it has not acknowledged: frames arrive in order, and an acknowledgement comes first. */
   onPause(connection: WorkerConnection): void {
     for (const entry of this.#callsOf(connection)) if (entry.state === "sent") this.#place(entry);
   }

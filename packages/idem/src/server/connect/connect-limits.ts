@@ -1,4 +1,4 @@
-// How long gateway and workers wait for each other, and how much of anything there may be.
+// Timeouts between gateway and workers, and bounds.
 
 const mebibyte = 1024 * 1024;
 
@@ -17,7 +17,7 @@ export const connectLimits = {
   // worker that died is noticed by its closed socket.
   leaseMs: 60_000,
   // A worker that only lost its line reconnects at once, or 2 s later when that failed (SDK 4.24), and then says within one
-  // interval what it still works on. Whoever is silent for longer is taken for dead.
+  // interval what it still works on. One that is silent for longer is taken for dead.
   orphanMs: 5_000,
   // The same where it may reconnect to another node: that it did is known here by a letter, within a second or two.
   orphanElsewhereMs: 8_000,

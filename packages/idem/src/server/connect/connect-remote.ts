@@ -50,7 +50,7 @@ export interface Elsewhere {
   has(env: string, runId: string): Promise<boolean>;
 }
 
-/** What a gateway needs of the world it stands in. */
+/** The part of its world that a gateway uses. */
 export interface GatewayWorld {
   readonly apps: Pick<Apps, "register">;
   readonly tokens: Pick<Tokens, "mint" | "read">;

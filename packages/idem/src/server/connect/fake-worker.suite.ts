@@ -135,7 +135,7 @@ export function workerApp(app: string, ids: readonly string[]) {
     id: `${app}-${id}`,
     name: id,
     triggers: [{ event: `${app}/${id}` }],
-    // How the companion for failures comes: a socket's URL that is said to be http.
+    // The companion for failures comes so: a socket's URL that is said to be http.
     steps: { step: { id: "step", name: "step", runtime: { type: "http", url: `wss://connect/?fnId=${app}-${id}` } } },
   }));
   return { appName: app, appVersion: null, functions: Buffer.from(JSON.stringify(functions)) };
@@ -228,7 +228,7 @@ export class FakeWorker {
     this.say(frameKind.workerRequestAck, requestAck.encode({ requestId }));
   }
 
-  /** What the gateway answers: the new lease, or null. */
+  /** The gateway's answer: the new lease, or null. */
   extend(requestId: string, leaseId: string): string | null {
     this.say(frameKind.workerRequestExtendLease, FakeWorker.extension(requestId, leaseId));
     return FakeWorker.newLease(this);

@@ -5,7 +5,7 @@ import type { Letter } from "../channels/letters.ts";
 import type { Elsewhere } from "./connect-remote.ts";
 import { FakeWorker, fakeGateway } from "./fake-worker.suite.ts";
 
-/** Letters that are read at once by whoever has the box open. */
+/** Letters that are read at once in every open box. */
 function post(has = true) {
   const sent: Letter[] = [];
   const open = new Set<(letter: Letter) => void>();

@@ -24,7 +24,7 @@ import type { WorkerSocket } from "./worker-socket.ts";
 
 type ConnectionState = "greeting" | "registering" | "connected" | "ready" | "paused" | "closed";
 
-/** Who a worker turned out to be. */
+/** The identity of a worker. */
 export interface AdmittedWorker {
   readonly env: string;
   readonly instanceId: string;
@@ -40,7 +40,7 @@ export type Admission =
   /** Known and welcome, but what it wants to register is not usable. */
   | { readonly kind: "invalid"; readonly why: string };
 
-/** What a connection tells the gateway. */
+/** Calls from a connection to the gateway. */
 export interface ConnectionEvents {
   admit(greeting: WorkerConnect): Promise<Admission>;
   /** It is known and may be counted; calls wait until it is ready. */
@@ -100,7 +100,7 @@ export class WorkerConnection {
   get env(): string {
     return this.#worker.env;
   }
-  /** How people may know it: workers on one host share the name unless they were given one. */
+  /** Its name for people: workers on one host share it unless they were given one. */
   get name(): string {
     return JSON.stringify(this.#worker.instanceId.slice(0, 100));
   }
@@ -245,7 +245,7 @@ export class WorkerConnection {
     const { heartbeatMs, heartbeatsMissedMax } = this.#limits;
     const silentMs = () => this.#platform.monoMs() - this.#heardAt;
     const look = () => {
-      // What arrived while this process itself was stopped is read before anybody is called silent.
+      // Frames that arrived while this process itself was stopped are read before anybody is called silent.
       this.#platform.soon(() => {
         if (this.#state === "closed") return;
         if (silentMs() < heartbeatMs * heartbeatsMissedMax) {

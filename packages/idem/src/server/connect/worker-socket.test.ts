@@ -1,4 +1,4 @@
-// What reaches the gateway through the real listener, from peers that are not the SDK.
+// Peers that are not the SDK reach the gateway through the real listener.
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { connectProtocol, frame, frameKind, startResponse, workerConnect } from "../../protocol/connect-messages.ts";

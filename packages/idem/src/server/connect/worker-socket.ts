@@ -51,7 +51,7 @@ function wrap(socket: WebSocket, raw: Upgrade[1]): WorkerSocket {
     else counted(chunk.length);
   };
   raw.on("data", countGreeting);
-  // What goes wrong on a socket ends in its close event; without a listener Node would end the process.
+  // Errors of a socket end in its close event; without a listener Node would end the process.
   socket.on("error", () => {});
   return {
     send(bytes) {

@@ -1,5 +1,5 @@
-// How runs ended in a stretch of time: exact, from the store's counts. What is counted by the hour is told from the beginning of an hour, so
-// that every page that asks for "24 h" within one hour tells of the same runs; the answer says since when.
+// Ends of runs in a stretch of time: exact, from the store's counts. Counts by the hour begin with an hour, so that every page that asks for
+// "24 h" within one hour shows the same runs; the answer says since when.
 import { type DurationSketch, durationAt, mergeSketches } from "../../model/duration-sketch.ts";
 import { isEnded, type RunState } from "../../model/run.ts";
 import { hourMs } from "../../store/counts.ts";
@@ -21,7 +21,7 @@ export interface Ends {
   readonly counts: readonly EndCount[];
 }
 
-/** How runs ended, added up. */
+/** Ends of runs, added up. */
 export interface EndSum {
   readonly ended: number;
   readonly completed: number;
@@ -85,9 +85,9 @@ interface Given {
 }
 
 export interface EndedRange {
-  /** What narrows the list; null where none of its runs ended then. */
+  /** Narrows the list; null where none of its runs ended then. */
   readonly bounds: { since?: number; until?: number; endedSince?: number; endedUntil?: number } | null;
-  /** What was counted in it; null where it was not asked. */
+  /** Counted in it; null where it was not asked. */
   readonly ends: Ends | null;
 }
 

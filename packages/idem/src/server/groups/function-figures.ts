@@ -1,5 +1,5 @@
-// How functions are doing: what ran, was suppressed, slipped through and failed, how long runs took, how full their limits are, and when
-// they tick next.
+// Figures of functions: what ran, was suppressed, slipped through and failed, how long runs took, how full their limits are, and when they
+// tick next.
 import type { Engine } from "../../engine/engine.ts";
 import { nextTick } from "../../model/cron.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
@@ -63,7 +63,7 @@ export interface LimitNow {
   readonly used: number | null;
 }
 
-/** How much of each limit on runs at work is taken. */
+/** The use of each limit on runs at work. */
 export const limitsNow = ({ concurrency = [] }: FunctionConfig, open: OpenSlots): LimitNow[] =>
   concurrency.map(({ limit, key, scope }, position) => ({
     limit,

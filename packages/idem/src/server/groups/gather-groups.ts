@@ -32,7 +32,7 @@ export const payloadBytesMax = 64 * 1024;
 // Taking over what a store's thread read takes about a millisecond for each megabyte.
 export const payloadsAtOnce = 50;
 
-/** What groups are read with: whose runs, what is known of their functions, and a request's share of work. */
+/** Groups are read with these: whose runs, what is known of their functions, and a request's share of work. */
 export interface GroupReading {
   readonly reads: StoreReads;
   readonly env: string;

@@ -56,10 +56,10 @@ export interface GroupPage {
   readonly lookedAt: LookedAt | null;
 }
 
-// How many runs one page may look at where rows are compared here: some 30 ms with their starts, more with payloads.
+// Runs that one page may look at where rows are compared here: some 30 ms with their starts, more with payloads.
 const lookedAtMax = 3_000;
 const lookedInsideMax = 1_000;
-// Where the store compares them, each look is at 10,000 of them at most: some 10 ms. What is rare is found by going on.
+// Where the store compares them, each look is at 10,000 of them at most: some 10 ms. Rare ones are found by going on.
 const looksMax = 5;
 const chunkMin = 50;
 const chunkMax = 250;
@@ -145,7 +145,7 @@ export async function groupPage(
       const turn = work.next();
       if (turn !== undefined) await turn;
       work.do(() => look(run, groups.get(run.id), sifted.startOf(run)));
-      // What was sifted has cost what it does: only then may it end here.
+      // Sifted runs have cost their share already: spent work ends a page only where nothing is sifted.
       if (found.size < filter.limit && (isSifted || !work.isSpent)) continue;
       last = run;
       break;

@@ -1,5 +1,5 @@
-// How far behind each function is: how many stand in line, since when, what holds them back, how fast the line moves and when it is empty.
-// What is said of the future goes on from the last minutes, and is told as "about".
+// The backlog of each function: how many stand in line, since when, what holds them back, how fast the line moves and when it is empty. The
+// future goes on from the last minutes, and is shown as "about".
 import type { Engine } from "../../engine/engine.ts";
 import { type LimitNow, limitsOf } from "../../engine/limit-function.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";
@@ -10,7 +10,7 @@ import type { Line } from "../../store/reads.ts";
 import { sumEnds } from "./ends.ts";
 import { byFn, slotsOf } from "./function-figures.ts";
 
-/** What runs in line wait for. */
+/** The reason runs stand in line. */
 export interface Behind {
   readonly kind: "concurrency" | "throttle" | "no-worker" | "workers";
   readonly limit: number | null;
@@ -27,13 +27,13 @@ export interface FunctionLine {
   readonly endsPerMinute: number;
   /** Runs that were started, of the last three minutes; null where there were too many to count. */
   readonly comePerMinute: number | null;
-  /** How long until nobody is in line, if it goes on so; null where nobody is, or where more come than end. */
+  /** Until nobody is in line, if it goes on so; null where nobody is, or where more come than end. */
   readonly emptyInMs: number | null;
   readonly behind: Behind | null;
 }
 
 const rateMs = 10 * minuteMs;
-/** What came ten minutes ago is in line by now: whether it grows is a question of the last few. */
+/** A run that came ten minutes ago is in line by now: whether the line grows is a question of the last few. */
 const comeMs = 3 * minuteMs;
 const startsLookedAt = 20_000;
 const functionsMax = 10_000;

@@ -98,7 +98,7 @@ export function withSeen(
   return seen.length === 0 ? slipped : { ...slipped, runs: inGroups([...slipped.runs, ...seen]) };
 }
 
-/** How many groups there are. */
+/** The number of groups. */
 export const loudCount = ({ runs }: SlippedRuns): number => new Set(runs.map(({ group }) => group)).size;
 
 /** The runs of those groups that are known by their ids. */

@@ -1,4 +1,4 @@
-// How many runs a filter by state finds, without reading them: ends are counted, and open runs are few.
+// Counts the runs a filter by state finds, without reading them: ends are counted, and open runs are few.
 import { isEnded, type RunState } from "../../model/run.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import { readInstant } from "../read-input.ts";

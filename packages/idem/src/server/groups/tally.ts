@@ -33,11 +33,11 @@ const lengths = [
   ...[1, 5, 15, 30].map((minutes) => minutes * minute),
   ...[1, 3, 6, 12, 24, 48, 7 * 24, 14 * 24, 28 * 24].map((hours) => hours * hourMs),
 ];
-// What nobody counted yet; at more than a thousand events a second the newest seconds are missing, which is said.
+// Not counted yet; at more than a thousand events a second the newest seconds are missing, which is said.
 const liveMax = 20_000;
 // By less than an hour: a row of the decision and one of its run for each, some 20 ms.
 const shortMax = 10_000;
-// As many groups as a page shows: what is loud there is in the numbers over it.
+// As many groups as a page shows: the loud ones there are in the numbers over it.
 const seenMax = 100;
 
 const floorTo = (ms: number, step: number): number => Math.floor(ms / step) * step;
@@ -86,7 +86,7 @@ export const withLoud = (tally: Tally, loud: readonly JudgedGroup[]): Tally => (
   slipped: withSeen(tally.slipped, loud, { since: tally.from, until: tally.until }),
 });
 
-/** With the newest rows, for whoever does not show them. */
+/** With the newest rows, for callers that do not show them. */
 export async function tallyNow(
   engine: Engine,
   env: string,
@@ -99,7 +99,7 @@ export async function tallyNow(
   return withLoud(tally, await newestLoud(engine, functions, { ...range, since: tally.from }, tally.slipped, now));
 }
 
-/** What slipped through, without numbers: for any length of time. */
+/** Runs that slipped through, without numbers: for any length of time. */
 export async function slippedNow(
   engine: Engine,
   env: string,

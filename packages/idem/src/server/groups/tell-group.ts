@@ -24,7 +24,7 @@ const runsShownMax = 4;
 const errorCharsMax = 160;
 // A run that nobody could begin in this time has no worker.
 const noWorkerAfterMs = 10_000;
-// How many windows of a key are counted; what comes after them is "window 6 or later".
+// Windows of a key that are counted; those after them are "window 6 or later".
 const windowsCountedMax = 5;
 // Windows this long are kept for good.
 const foreverMs = 100 * 365 * dayMs;
@@ -71,7 +71,7 @@ export async function tellGroups(groups: readonly JudgedGroup[], telling: Tellin
   );
 }
 
-/** What ran again comes before what a person reran, and the newest of it: a list of a thousand is no list. */
+/** Runs that ran again come before those a person reran, and only the first are shown: a list of a thousand is no list. */
 const shownRuns = (runs: readonly JudgedRun[]): readonly JudgedRun[] => runs.slice(0, runsShownMax);
 
 interface Facts extends Telling {
@@ -141,7 +141,7 @@ function windowOf(
   const startsAt = first.createdAt;
   if (first.key === null) {
     if (start?.eventName === tickEventName) return { kind: "forever", startsAt, endsAt: null };
-    // What a key would have covered.
+    // A key would have covered a day.
     return { kind: "none", startsAt, endsAt: isGuess ? startsAt + dayMs : null };
   }
   const endsAt = start?.windowEndsAt ?? null;

@@ -26,7 +26,7 @@ interface Sum {
 
 const none = (): Sum => ({ started: 0, suppressed: 0, slipped: 0 });
 
-/** What slipped through was started as well. */
+/** Runs that slipped through were started as well. */
 const countsOf = ({ started, suppressed, slipped }: Sum): Counts => {
   const ran = Math.max(started, slipped);
   return { asked: ran + suppressed, first: ran - slipped, suppressed, slipped };

@@ -1,4 +1,4 @@
-// Who asks: what they may do, and what the audit calls them.
+// The caller: their permissions, and their name in the audit.
 import type { Session } from "./sessions.ts";
 
 /** `viewer` looks, `operator` acts. */
@@ -8,7 +8,7 @@ export interface Actor {
   readonly role: Role;
   /** For the audit: "operator session 3f9a1c", "signing key of staging", "password", "dev". Never what was shown to get in. */
   readonly name: string;
-  /** Null for whoever came without a cookie. */
+  /** Null without a cookie. */
   readonly session: Session | null;
   /** The only environment they may hear of; null for all of them. */
   readonly onlyEnv: string | null;
@@ -16,7 +16,7 @@ export interface Actor {
   readonly isPerson: boolean;
 }
 
-/** Whoever reaches `idem dev`, which asks nobody. */
+/** Everybody who reaches `idem dev`, which asks nobody. */
 export const devActor: Actor = { role: "operator", name: "dev", session: null, onlyEnv: null, isPerson: false };
 
 /** Programs with an event key, a signing key or none, on routes no person acts through. */

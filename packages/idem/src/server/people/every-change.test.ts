@@ -52,7 +52,7 @@ test("no route that changes something takes a session's cookie without its csrf 
       "UNAUTHORIZED",
     ]);
   }
-  // What is not for people takes no cookie at all, but for those who want to become one.
+  // Routes that are not for people take no cookie at all, but for signing in.
   for (const { method, path, access } of changes.filter(
     (each) => !["operator", "open", "sign-in"].includes(each.access),
   )) {

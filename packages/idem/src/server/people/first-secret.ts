@@ -1,5 +1,5 @@
-// Where nobody set a password, the first start on this machine makes a secret, shows it once and keeps its hash: scrypt over a salt
-// of its own. Nodes that start together over one store have one: whoever is second finds it made.
+// Where nobody set a password, the first start on this machine makes a secret, shows it once and keeps its hash: scrypt over a salt of its
+// own. Nodes that start together over one store have one: the second finds it made.
 import { scrypt } from "node:crypto";
 import { secretBytes, writtenSecret } from "../../model/secret.ts";
 import type { Platform } from "../../platform/platform.ts";

@@ -1,4 +1,4 @@
-// What people show to get in: passwords from the environment or, where there is none, the secret this server made at its first
+// People's ways in: passwords from the environment or, where there is none, the secret this server made at its first
 // start. Every comparison takes as long for a wrong one as for a right one.
 import { createHash, scrypt, timingSafeEqual } from "node:crypto";
 import type { ServerSettings } from "../world.ts";
@@ -7,7 +7,7 @@ import { type KeptSecret, readSecret, secretHash } from "./first-secret.ts";
 
 export interface RoleKey {
   readonly role: Role;
-  /** What sessions of this role are hashed with: they end with the password they were opened with. */
+  /** Hashes the sessions of this role: they end with the password they were opened with. */
   readonly key: Buffer;
 }
 

@@ -14,13 +14,13 @@ export class Recent {
 
   constructor(private readonly options: RecentOptions) {}
 
-  /** How often it was within the last `ms`. */
+  /** Times it was within the last `ms`. */
   count(name: string, ms: number): number {
     const since = this.options.platform.monoMs() - ms;
     return (this.times.get(name) ?? []).filter((at) => at > since).length;
   }
 
-  /** How long until it was less often than `max` within `ms`; 0 where it is. */
+  /** Until it was less often than `max` within `ms`; 0 where it is. */
   waitMs(name: string, max: number, ms: number): number {
     const now = this.options.platform.monoMs();
     const at = (this.times.get(name) ?? []).at(-max);

@@ -54,7 +54,7 @@ export class Refusals {
     this.timer ??= this.options.platform.timer(minuteMs, () => void this.sumUpNow(), { background: true });
   }
 
-  /** What the store did not take is said a minute later. */
+  /** Refusals the store did not take are written a minute later. */
   private async sumUpNow(): Promise<void> {
     if (!(await this.sumUp())) this.arm();
   }

@@ -1,5 +1,5 @@
-// What browsers are told about answers for people: nothing of them is code, nothing may be framed, and where they lead learns
-// nothing of where one came from. That types are not guessed and nothing is cached is said with every answer (send-answer.ts).
+// Browsers' rules for answers for people: nothing of them is code, nothing may be framed, and where they lead learns nothing of where one
+// came from. Every answer forbids guessing types and caching (send-answer.ts).
 
 /** For JSON and texts: whatever stands in them, a browser that shows them as a page runs and loads nothing. */
 export const dataHeaders: Readonly<Record<string, string>> = {

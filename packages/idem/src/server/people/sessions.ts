@@ -1,6 +1,6 @@
-// Who is signed in. A session is a random token in a browser's cookie; the store keeps only its hash, so that every node of one
-// store knows it, a restart ends nobody's, and whoever reads the store cannot act as anybody. It ends after two hours without a
-// request, after twelve in any case, when its person signs out, and when the password it was opened with is changed.
+// Sessions of people who are signed in. A session is a random token in a browser's cookie; the store keeps only its hash, so that every node
+// of one store knows it, a restart ends nobody's, and a reader of the store cannot act as anybody. It ends after two hours without a request,
+// after twelve in any case, when its person signs out, and when the password it was opened with is changed.
 import { createHmac } from "node:crypto";
 import type { Platform } from "../../platform/platform.ts";
 import type { Setting } from "../../store/settings.ts";
@@ -24,7 +24,7 @@ export interface Session {
   /** The first characters of its hash: what people call it by. */
   readonly mark: string;
   readonly role: Role;
-  /** What a page must send back with everything that changes something. */
+  /** A page sends it back with everything that changes something. */
   readonly csrf: string;
   readonly startedAt: number;
   readonly seenAt: number;

@@ -24,7 +24,7 @@ const signIn = (server: TestServer, password: string, headers: Record<string, st
     body: JSON.stringify({ password }),
   });
 
-/** What a browser with the cookie sends from a page of the server itself. */
+/** Requests of a browser with the cookie, from a page of the server itself. */
 async function signedIn(server: TestServer, password = passwords.password) {
   const answer = await signIn(server, password);
   expect(answer.status).toBe(200);

@@ -1,10 +1,11 @@
-// How often a password may be guessed. A guess is one at every role it is compared for, and is counted for each of them: five wrong ones in a minute from an
-// address, and a bound for all addresses together. A right password forgives nothing that was wrong before it, of its own role or of another; it only costs
-// nothing itself (decision 22).
+// Bounds guesses at a password. A guess is one at every role it is compared for, and is counted for each of them: five wrong ones in a
+// minute from an address, and a bound for all addresses together. A right password forgives nothing that was wrong before it, of its own
+// role or of another; it only costs nothing itself (decision 22).
 //
-// Nobody is kept out for long by guesses from elsewhere: a browser that got in before (known-browser.ts) has five of its own, whatever is tried
-// beside it; an address that got in before is not asked about the bound for all; and an address from which nothing wrong came for an hour shares
-// that bound only with others of the kind, not with those who guess. What got in as a viewer counts as known for viewers only. Each node counts for itself.
+// Nobody is kept out for long by guesses from elsewhere: a browser that got in before (known-browser.ts) has five of its own, whatever is
+// tried beside it; an address that got in before is not asked about the bound for all; and an address from which nothing wrong came for an
+// hour shares that bound only with others of the kind, not with those who guess. One that got in as a viewer counts as known for viewers
+// only. Each node counts for itself.
 import type { Platform } from "../../platform/platform.ts";
 import type { Role } from "./actor.ts";
 import type { KnownBrowser } from "./known-browser.ts";
@@ -15,13 +16,13 @@ export const waitMs = 60_000;
 // For all strangers together, at each role: ten addresses' worth; and as many for those from whom nothing wrong came yet.
 const triesOfAllMax = 50;
 const cleanMs = 60 * 60_000;
-// Who signs in more often than that from one address is a program that should keep its cookie; each time costs a session and a line of the audit.
+// More often than that from one address, it is a program that should keep its cookie; each time costs a session and a line of the audit.
 const openedMax = 60;
 const addressesMax = 10_000;
 const knownMax = 1_000;
 
 export interface Attempt {
-  /** What the password may be compared for; none where it must not be looked at. */
+  /** Roles the password may be compared for; none where it must not be looked at. */
   readonly roles: readonly Role[];
   /** Wrong ones that are left before a wait, if this one is wrong. */
   readonly left: number;
@@ -83,10 +84,10 @@ export class TryLimit {
   }
 }
 
-/** Who may act may look; who may look is, to what acts, a stranger. */
+/** An operator may also look; a viewer is a stranger where something acts. */
 const opens = (had: Role, asked: Role): boolean => had === asked || had === "operator";
 
-/** Whoever has one IPv6 address has 2^64 of them. */
+/** The holder of one IPv6 address has 2^64 of them. */
 export function groupOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "").toLowerCase();
   if (!plain.includes(":")) return plain;

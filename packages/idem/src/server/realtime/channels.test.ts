@@ -34,7 +34,7 @@ function reader() {
   const read = () => {
     for (const sent of unread.splice(0)) sent();
   };
-  /** What it heard, gaps included. */
+  /** Heard so far, gaps included. */
   const heard = () => frames.map(({ kind, data }) => (kind === "gap" ? "gap" : data));
   return { line, frames, heard, read, state };
 }

@@ -1,6 +1,6 @@
-// Who listens to which channel, in this process. What is published is kept in the store for a while (store/channels.ts) and read from there, so
-// it reaches subscribers of every node, each message once and in order. One that cannot keep up is left where it is and reads on when
-// it can; what is gone by then it is told of. The others and the publisher do not wait for it.
+// The listeners of channels, in this process. Messages are kept in the store for a while (store/channels.ts) and read from there, so
+// they reach subscribers of every node, each once and in order. One that cannot keep up is left where it is and reads on when
+// it can; it hears of those that are gone by then. The others and the publisher do not wait for it.
 import { errors } from "../../model/errors.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import { type ChannelTopic, gapFrame, withPlace } from "../../protocol/realtime-frames.ts";

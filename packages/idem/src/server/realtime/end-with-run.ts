@@ -1,4 +1,4 @@
-// Who follows a run by server-sent events hears how it ended, even if the run's own last words came before they were
+// A follower of a run by server-sent events hears how it ended, even if the run's own last words came before they were
 // subscribed or never came: the app says them while its answer is already under way.
 import { isEnded } from "../../model/run.ts";
 import { responseEvent } from "../../protocol/endpoint-output.ts";

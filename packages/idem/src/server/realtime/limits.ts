@@ -13,7 +13,7 @@ export const realtimeLimits = {
   teeBytesMax: 16 * mebibyte,
   // Two of the largest messages may wait for a subscriber; one that is further behind is dropped and may come back.
   waitingBytesMax: 1 * mebibyte,
-  // What waits for all of them together must not be what fills this process's memory.
+  // Messages that wait for all of them together must not fill this process's memory.
   waitingBytesTotalMax: 128 * mebibyte,
   // File descriptors are shared with apps and their callers.
   subscribersMax: 5_000,

@@ -1,4 +1,4 @@
-// What a realtime token says: the topics its holder may hear, or the run whose events it may follow.
+// A realtime token's content: the topics its holder may hear, or the run whose events it may follow.
 import { errors } from "../../model/errors.ts";
 import type { ChannelTopic } from "../../protocol/realtime-frames.ts";
 import type { Tokens } from "../tokens.ts";

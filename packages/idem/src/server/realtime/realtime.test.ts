@@ -271,7 +271,7 @@ test("a WebSocket that nobody reads holds nothing up: its neighbour hears everyt
   });
   stuck.resume();
   await expect.poll(() => heard.at(-1), { timeout: 10_000 }).toBe(59);
-  // What the buffer of the channel could not keep it was told of.
+  // It heard of what the channel's buffer could not keep.
   expect([gaps.length, [...heard].sort((a, b) => a - b)]).toEqual([1, heard]);
 });
 

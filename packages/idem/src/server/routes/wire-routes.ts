@@ -1,4 +1,4 @@
-// The wire of apps, their workers and whoever sends events: what speaks to a server that is not a person and not a tool.
+// The wire of apps, their workers and senders of events: everybody but people and tools.
 import type { Route } from "../route.ts";
 import { describeDevServer } from "./wire/describe-dev-server.ts";
 import { flushReply } from "./wire/flush-reply.ts";
@@ -10,10 +10,10 @@ import { sendEvents } from "./wire/send-events.ts";
 import { startConnection } from "./wire/start-connection.ts";
 
 export const wireRoutes: readonly Route[] = [
-  // -- events, from whoever has an event key
+  // -- events, with an event key
   sendEvents,
   invokeFunction,
-  // -- webhooks, from whoever can sign them
+  // -- webhooks, signed
   receiveWebhook,
   receiveWebhookIn,
   // -- apps

@@ -17,7 +17,7 @@ export interface RouteWorld {
   readonly world: World;
   readonly platform: ManualPlatform;
   readonly engine: Engine;
-  /** What the log was told, as text. */
+  /** The log, as text. */
   readonly log: string[];
   ask(route: Route, request?: Asked): Promise<{ readonly status: number; readonly body: any }>;
 }

@@ -1,4 +1,4 @@
-// What people did, over /api: found by who, what, which thing, words and time, and saved for a spreadsheet.
+// People's deeds, over /api: found by person, deed, thing, words and time, and saved for a spreadsheet.
 import { expect, test } from "vitest";
 import { routeWorld } from "../world.suite.ts";
 import { cancelRun } from "./cancel-run.ts";

@@ -25,7 +25,7 @@ async function attacked(options: { readonly keyless?: boolean; readonly data?: o
   return { world, meter };
 }
 
-/** What each request cost, all of them one after another. */
+/** Every page, one request after another. */
 async function allPages(world: ApiWorld, query: Record<string, string | number>) {
   const keys: string[] = [];
   const pages: { readonly isPartial: boolean; readonly next: string | null }[] = [];
@@ -121,6 +121,6 @@ test("events that make a function's expressions cost the most give the loop back
   );
   expect(sent.decisions).toHaveLength(30);
   expect(meter.costs().length).toBeGreaterThanOrEqual(30);
-  // What the events weigh comes on top of what their expressions may cost together.
+  // The weight of the events comes on top of what their expressions may cost together.
   expect(Math.max(...meter.costs())).toBeLessThanOrEqual(turnCostMax + costPerMs);
 });

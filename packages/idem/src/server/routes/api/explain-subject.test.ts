@@ -88,7 +88,7 @@ describe.each(everyStore)("over %s", (store) => {
     const run2 = told.things.find(({ name }: any) => name === "Run 2");
     expect(told.todo[0].id).toBe(run2.id);
     expect(told.nouns).toContainEqual({ text: "run 2", kind: "run", id: run2.id, scope: null });
-    // The same story whoever asks: by either run, or by either event.
+    // The same story by either run, or by either event.
     expect((await story({ q: run2.id })).title).toBe(told.title);
     expect((await story({ q: "UPDATED-48213" })).title).toBe(told.title);
   });
@@ -109,7 +109,7 @@ describe.each(everyStore)("over %s", (store) => {
       ),
     ]);
     expect(told.todo).toEqual([]);
-    // What is ahead comes last.
+    // The future comes last.
     expect(told.facts.at(-1)).toMatchObject({
       at: told.facts[0].at + 86_400_000,
       text: "The window of key pi_1 ends. Until then it is taken.",

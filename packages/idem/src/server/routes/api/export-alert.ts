@@ -1,4 +1,4 @@
-// GET /api/radar/alerts/:alert/export: the pairs with what their runs did, for whoever puts things right.
+// GET /api/radar/alerts/:alert/export: the pairs with what their runs did, for the person who puts things right.
 import { z } from "zod";
 import { alertAsCsv, alertAsMarkdown, noteOfAlert } from "../../../radar/alert-note.ts";
 import { apiRoute, RawAnswer } from "../../api/api-route.ts";

@@ -1,4 +1,4 @@
-// What the list of runs shows: one line per key, doubled keys apart, and numbers that add up, over every store.
+// The list of runs: one line per key, doubled keys apart, and numbers that add up, over every store.
 import { describe, expect, test } from "vitest";
 import type { ApiWorld } from "../../api/api-world.suite.ts";
 import { everyStore, useEveryStore } from "../../api/every-store.suite.ts";

@@ -1,4 +1,4 @@
-// How many runs of a function may be at work is raised or lowered for a while, and counts as configured again.
+// Raises or lowers for a while the number of a function's runs that may be at work; afterwards it counts as configured.
 import { z } from "zod";
 import { type LimitNow, limitFunction, limitMax } from "../../../engine/limit-function.ts";
 import { parseDuration } from "../../../model/duration.ts";

@@ -17,7 +17,7 @@ import { judgeAll, tellGroups } from "../../groups/tell-group.ts";
 const askersMax = 100;
 // Runs that are still open after the first; a person cancels them together.
 const laterOpenMax = 500;
-// How far around a run of a function without a key others about the same thing are looked for.
+// Around a run of a function without a key, others about the same thing are looked for this far.
 const aroundMs = 60_000;
 const aroundMax = 200;
 
@@ -117,7 +117,7 @@ export const listAskers = apiRoute({
       return { at, eventId, runId, place: "suppressed", kind, sentence: sentence(decision) };
     }
 
-    /** What the radar found about this run: pairs further apart than are looked for here. */
+    /** The radar's findings about this run: pairs further apart than are looked for here. */
     async function linksOf(runId: string): Promise<Link[]> {
       const about = functions.doubled.filter(({ kind, fn }) => kind === "doubled-runs" && fn === run!.fn);
       const pairs = await Promise.all(about.map(({ id }) => reads.alertPairs(env, id, { limit: 1_000 })));

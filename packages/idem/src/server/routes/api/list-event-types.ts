@@ -1,4 +1,4 @@
-// GET /api/event-types: the events that are known here by name, for whoever wants to send one.
+// GET /api/event-types: the events that are known here by name, for sending one.
 import { z } from "zod";
 import { apiRoute } from "../../api/api-route.ts";
 import { eventType, eventTypesIn } from "../../api/event-types.ts";

@@ -47,7 +47,7 @@ export const listRunEffects = apiRoute({
   },
 });
 
-// Whoever is described by an author takes a key: it is what they are described for.
+// A destination described by an author takes a key: it is described for that.
 const isKeyed = (name: string): boolean => {
   const known = destinationNames.find((each) => each === name);
   return known === undefined || destination(known as DestinationName).place !== null;

@@ -20,7 +20,7 @@ export const pauseFunction = apiRoute({
   },
 });
 
-/** What becomes of the events decided as paused meanwhile is what `waiting` says, a bounded number of them in one request. */
+/** The events decided as paused meanwhile go as `waiting` says, a bounded number of them in one request. */
 export const resumeFunction = apiRoute({
   method: "POST",
   path: "/api/functions/:function/resume",

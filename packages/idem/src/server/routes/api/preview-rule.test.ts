@@ -1,4 +1,4 @@
-// What a rule would have done, before somebody makes it.
+// A rule's effect, before somebody makes it.
 import { describe, expect, test } from "vitest";
 import { effectScope, outcomeText } from "../../../model/effect.ts";
 import { dayMs } from "../../../model/window.ts";

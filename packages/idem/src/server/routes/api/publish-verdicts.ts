@@ -1,4 +1,4 @@
-// POST /api/verdicts: what `idem verify --publish` found, for whoever looks at the functions.
+// POST /api/verdicts: the findings of `idem verify --publish`, for people who look at the functions.
 import { z } from "zod";
 import { errors } from "../../../model/errors.ts";
 import {
@@ -12,7 +12,7 @@ import { givenVerdict } from "../../api/verdict-shape.ts";
 
 // A program's functions come in parts of this many.
 const verdictsMax = 50;
-// What is verified before it is deployed is not registered yet; nobody has this many functions.
+// Functions verified before they are deployed are not registered yet; nobody has this many.
 const keptMax = 5_000;
 
 export const publishVerdicts = apiRoute({

@@ -1,4 +1,4 @@
-// What the radar found, asked and answered over the API.
+// The radar's findings, asked and answered over the API.
 import { describe, expect, test } from "vitest";
 import { ArrivalFollower } from "../../../radar/follow-arrivals.ts";
 import { type ApiWorld, apiWorld, stores } from "../../api/api-world.suite.ts";

@@ -28,7 +28,7 @@ export const readStore = apiRoute({
   },
 });
 
-/** What alerts are sent with stays here: their channels are told by name and kind, those whose seal cannot be opened not at all. */
+/** Secrets of channels stay here: a channel is given by name and kind, one whose seal cannot be opened not at all. */
 function withoutSecrets(setting: Setting): Setting[] {
   if (setting.kind !== channelKind) return [setting];
   const channel = ifOpens(() => readChannel(setting));

@@ -1,5 +1,5 @@
-// POST /mcp: what agents and editors ask by the Model Context Protocol, answered by the routes that people and tools have. Whoever may only
-// look calls nothing that acts; whoever may act does so only where the address says it: /mcp?act=true.
+// POST /mcp: what agents and editors ask by the Model Context Protocol, answered by the routes that people and tools have. Viewers
+// call nothing that acts; operators act only where the address says it: /mcp?act=true.
 import { answerText, type McpServer, type Tool } from "../../../mcp/answer-message.ts";
 import { type ToolInput, type ToolName, tools } from "../../../mcp/tools.ts";
 import { packageVersion } from "../../../platform/package-files.ts";
@@ -41,7 +41,7 @@ export const speakMcp: Route = {
   method: "POST",
   path: "/mcp",
   access: "operator",
-  // What it calls is looked at one by one.
+  // Each tool it calls is looked at by itself.
   viewerMay: true,
   bodyBytesMax: 1024 * 1024,
   errors: "problem",

@@ -57,7 +57,7 @@ describe("a source made over the API", () => {
     await idle();
     expect([first, again].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
     expect(ran).toEqual(["stripe:evt_1"]);
-    // Whoever asks for the id means the delivery; the other one is there as well.
+    // The id means the delivery; the other one is there as well.
     expect((await server.ask("/api/events/stripe:evt_1")).json.event.name).toBe("stripe/invoice.paid");
     expect((await server.ask("/api/events/stripe:evt_1?scope=event")).json.event.name).toBe("stripe/nothing");
   });

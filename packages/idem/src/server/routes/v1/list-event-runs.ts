@@ -1,5 +1,5 @@
 // GET /v1/events/:event/runs: the documented way to wait for a result. For a duplicate these are the runs that answer for it:
-// whoever asks again receives the first one's outcome, also here.
+// asking again gives the first one's outcome, also here.
 import type { Run } from "../../../model/run.ts";
 import { restRun } from "../../../protocol/rest-shapes.ts";
 import { eventIn, v1Route } from "../../v1-route.ts";

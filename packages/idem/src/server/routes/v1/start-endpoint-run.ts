@@ -23,7 +23,7 @@ export const startEndpointRun: Route = {
         app_id: functionUuid(env, call.domain),
         run_id: runId,
         token: tokens.mint(env, "run-output", { run: runId }, lifeMs),
-        // What the run says to its caller goes out on a channel of the run's name.
+        // The run speaks to its caller on a channel of the run's name.
         realtime_token: mintRealtimeToken(tokens, env, { topics: [{ channel: runId, topic: runId }], runId, lifeMs }),
       },
     });

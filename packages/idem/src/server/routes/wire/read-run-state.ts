@@ -1,5 +1,4 @@
-// What an app fetches itself when a call would be too large to carry it: GET /v0/runs/:runId/actions (the memo) and /batch
-// (the events).
+// Fetched by an app when a call would be too large to carry it: GET /v0/runs/:runId/actions (the memo) and /batch (the events).
 
 import { errors } from "../../../model/errors.ts";
 import { calledEvent } from "../../../protocol/invoked-event.ts";

@@ -18,7 +18,7 @@ const base = {
   method: "POST",
   access: "open",
   bodyBytesMax: bytesMax,
-  // What is signed is bytes, whatever they are said to be.
+  // Bytes are signed, whatever they are said to be.
   contentTypes: ["*"],
   errors: "problem",
 } as const;
@@ -38,7 +38,7 @@ export const receiveWebhookIn: Route = {
 async function receive(request: RouteRequest, world: World, env: string): Promise<RouteAnswer> {
   const source = request.params.source!;
   checkEnvName(env);
-  // Asked of the store as it is: whoever calls has shown nothing yet, and must not be able to open environments by naming them.
+  // Asked of the store as it is: the caller has shown nothing yet, and must not be able to open environments by naming them.
   const { store } = await world.engine(defaultEnv);
   const { value } = await findSource(store, env, source);
   const engine = await world.engine(env);

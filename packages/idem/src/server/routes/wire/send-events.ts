@@ -54,7 +54,7 @@ export const sendEvents: Route = {
 const sourceRunOf = (header: string | undefined): string | null =>
   header !== undefined && /^[0-9A-Z]{26}$/.test(header) ? header : null;
 
-/** Who speaks for a provider shows a signing key: event keys may be in browsers, and must not take the ids of deliveries to come. */
+/** A sender that speaks for a provider shows a signing key: event keys may be in browsers, and must not take the ids of deliveries to come. */
 function idScopeOf(
   { env, headers }: RouteRequest,
   { credentials }: Pick<World, "credentials">,
@@ -64,7 +64,7 @@ function idScopeOf(
   throw errors.UNAUTHORIZED({ why: "deliveries of webhooks need the environment's signing key beside the event key" });
 }
 
-/** How long ids of these events stay taken: `x-idem-window: 1h`. */
+/** Ids of these events stay taken for this long: `x-idem-window: 1h`. */
 export function eventWindowOf({ headers }: Pick<RouteRequest, "headers">): number {
   const window = headers["x-idem-window"];
   return window === undefined ? defaultWindowMs : lasting(parseDuration(window, "x-idem-window"), "x-idem-window");

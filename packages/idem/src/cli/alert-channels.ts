@@ -29,7 +29,7 @@ export interface AlertChannels {
     input: ChannelInput & { readonly kind: ChannelKind },
     reason: string,
   ): Promise<{ readonly channel: ShownChannel; readonly secret: string | null; readonly remark: string | null }>;
-  /** What it is called. Throws CHANNEL_UNKNOWN, as the one after it. */
+  /** Gives its title. Throws CHANNEL_UNKNOWN, as the one after it. */
   remove(name: string, reason: string): Promise<string>;
   /** Why nothing was sent; null when something was. */
   test(name: string): Promise<{ readonly title: string; readonly why: string | null }>;
@@ -59,7 +59,7 @@ function beside(context: Context): AlertChannels {
       const channel = makeChannel(name, input, null, { secret, now: context.now() });
       const answer = await set(name, JSON.stringify(channel), 0, reason);
       if (answer.kind === "differs") throw usage(`Somebody else made a channel "${name}" just now.`);
-      // Whoever sends may have another installation than whoever types.
+      // The server that sends may have another installation than this machine.
       const isMute = input.kind === "email" && !(await canMail());
       const remark = isMute ? `Here ${mailMissing}; so it must be where the server runs.` : null;
       return { channel: shownChannel(channel), secret: channel.secret, remark };

@@ -1,4 +1,4 @@
-// Who did what from the command line, read again from the command line.
+// Acts from the command line, read again from the command line.
 import { hostname } from "node:os";
 import { expect, test } from "vitest";
 import { storeWorld } from "./store-world.ts";

@@ -31,7 +31,7 @@ export const bulkOptions: Readonly<Record<string, Option>> = {
   "dry-run": { help: "with --where: only count what would be done, and what is left out and why" },
 };
 
-/** What happened, after the number: "116 runs were rerun". */
+/** The outcome, after the number: "116 runs were rerun". */
 const doneWords: Readonly<Record<BulkAction, readonly [would: string, did: string]>> = {
   rerun: ["would run again", "run again"],
   cancel: ["would be cancelled", "are cancelled"],

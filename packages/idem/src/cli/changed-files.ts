@@ -1,4 +1,4 @@
-// What git says has changed since a commit: committed, staged, in the working tree, or not added yet.
+// Changes since a commit, by git: committed, staged, in the working tree, or not added yet.
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
@@ -14,7 +14,7 @@ export interface Changes {
   of(file: string): FileChange;
   /** Something in this folder has changed. */
   isIn(folder: string): boolean;
-  /** What says how the file is loaded, or which packages it finds, has changed: the name of it; null where nothing has. */
+  /** The name of a changed file that decides how this one is loaded, or which packages it finds; null where none has changed. */
   around(file: string): string | null;
 }
 

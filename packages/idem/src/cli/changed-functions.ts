@@ -1,4 +1,4 @@
-// Which functions need not be verified again: none of the files they are made of has changed. Whatever cannot be told is verified.
+// Which functions need not be verified again: none of the files they are made of has changed. In doubt a function is verified.
 import type { DescribedFunction } from "../verify/worker/messages.ts";
 import type { Changes } from "./changed-files.ts";
 import { type Needed, NeededFiles } from "./needed-files.ts";
@@ -7,7 +7,7 @@ export interface ChangeQuestion {
   readonly changes: Changes;
   /** The program's modules, its configuration first if it has one. */
   readonly modules: readonly string[];
-  /** What every function's verdict depends on beside its code: the configuration, recordings, the file of events. */
+  /** Every function's verdict depends on these beside its code: the configuration, recordings, the file of events. */
   readonly inputs: readonly string[];
   readonly shorten: (file: string) => string;
 }
@@ -32,9 +32,9 @@ export class ChangedFunctions {
 
   of({ place, madeBy }: Pick<DescribedFunction, "place" | "madeBy">): Change {
     const { changes, shorten } = this.question;
-    // Where it is not known who made it, everything that was loaded may have.
+    // Where its maker is unknown, everything that was loaded may be it.
     const own = madeBy === null ? this.program : this.needed.of(madeBy);
-    // Whoever loads its modules may have prepared something for them.
+    // Files that load its modules may have prepared something for them.
     const above = place === null ? [] : this.needed.leadingTo(place.file, this.program.files);
     const files = [...new Set([...own.files, ...above, ...this.inputs.files])];
     const folders = [...own.folders, ...this.inputs.folders];

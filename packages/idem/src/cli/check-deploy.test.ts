@@ -47,7 +47,7 @@ async function shop(functions: Readonly<Record<string, Handler>>, options: Parti
       await idem.idle();
       return decisions[0]!.runId!;
     },
-    /** What it says of a build whose text is this. */
+    /** Checks a build with this text. */
     check,
     report: async (text: string, ...args: string[]) => {
       const { code, out, err } = await check(text, ...args, "--json");

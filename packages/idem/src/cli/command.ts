@@ -1,4 +1,4 @@
-// What a command is: its words for people, its options for the parser and the shells, and what it does.
+// A command: its words for people, its options for the parser and the shells, and what it does.
 import { parseDuration } from "../model/duration.ts";
 import type { Idem } from "../sdk/client.ts";
 import type { Ask } from "../sdk/owner-desk.ts";
@@ -13,10 +13,10 @@ import type { Io } from "./terminal.ts";
 import type { ToolReads } from "./tool-reads.ts";
 
 export interface Option {
-  /** How its value is called in help; a flag has none. */
+  /** The name of its value in help; a flag has none. */
   readonly value?: string;
   readonly help: string;
-  /** What a shell may offer. */
+  /** Offered by shells. */
   readonly choices?: readonly string[];
   /** One letter that means the same. */
   readonly short?: string;
@@ -32,7 +32,7 @@ export interface Command {
   readonly summary: string;
   /** After the command's name: `<id>`, `[--once]`. */
   readonly usage: string;
-  /** How many words it takes beside options. */
+  /** Words it takes beside options. */
   readonly words: { readonly min: number; readonly max: number };
   readonly options: Readonly<Record<string, Option>>;
   readonly details?: readonly string[];
@@ -66,7 +66,7 @@ export interface ElsewherePlace {
 
 /** The store as a reading command sees it. */
 export interface Reading {
-  /** How it is called to people: the path of its file, or its address without what is secret. */
+  /** Its name for people: the path of its file, or its address without what is secret. */
   readonly store: string;
   readonly env: string;
   /** For its reads; it is not started and cannot write. */
@@ -76,7 +76,7 @@ export interface Reading {
   readonly place: Place;
   /** The file's; a store on a server is refused. */
   readonly connection: Connection;
-  /** How people call a function: by its own id where the app is clear. */
+  /** A function's name for people: its own id where the app is clear. */
   nameOf(fn: string): string;
   /** From what people write to the function's full name. */
   slugOf(name: string): string;

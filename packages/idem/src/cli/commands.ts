@@ -40,7 +40,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   sql: async () => (await import("./commands/sql.ts")).sql,
   mcp: async () => (await import("./commands/mcp.ts")).mcp,
   docs: async () => (await import("./commands/docs.ts")).docs,
-  // Told what there is when it runs: it stands in the list itself.
+  // Given the list when it runs: it stands in the list itself.
   completion: async () => (await import("./commands/completion.ts")).completion(allCommands),
 };
 

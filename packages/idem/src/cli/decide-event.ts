@@ -1,4 +1,4 @@
-// What `idem release` and `idem drop` have in common.
+// Shared by `idem release` and `idem drop`.
 import type { Verdict } from "../engine/redecide-events.ts";
 import type { Context } from "./command.ts";
 import { showDecisions } from "./show-decisions.ts";

@@ -28,7 +28,7 @@ interface Shop {
   readonly words: Readonly<Record<string, string>>;
 }
 
-/** What would go live: the sleep of "remind" has another name. */
+/** The code that would go live: the sleep of "remind" has another name. */
 const newCode = `
   import { Idem } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
   const idem = new Idem({ id: "shop" });
@@ -78,7 +78,7 @@ async function shop(): Promise<Shop> {
     signingKeys: [signingKey],
     radar: false,
   });
-  // The same instant for all of them: what is told in ages is told alike.
+  // The same instant for all of them: ages are the same.
   const now = Date.now();
   const platform = { ...nodePlatform, wallMs: () => now };
   const terminal = (env: Record<string, string>) =>
@@ -172,7 +172,7 @@ const steady = (text: string): string =>
     .replaceAll('"shop-charge"', '"charge"')
     .replaceAll(/\b[0-9A-HJKMNP-TV-Z]{26}\b/g, "<id>")
     .replaceAll(/whsec_[\w+/=]+|\b[0-9a-f]{64}\b|(?<="mark": ")[0-9a-f]{8}/g, "<secret>")
-    // Whoever acts there has a key of the server's, and here a name of this machine's.
+    // There the actor has a key of the server, and here a name of this machine.
     .replaceAll(/"actor": "[^"]+"/g, '"actor": "<who>"')
     .replaceAll("over the API", "by idem webhooks")
     .replaceAll(/, \d+ ms/g, ", <took>")
@@ -231,7 +231,7 @@ describe("a server elsewhere", () => {
       const told = all.map(({ action, reason }) => steady(`${action}: ${reason}`));
       return told.slice(0, told.indexOf("cancel-run: left"));
     };
-    // Whoever tries a channel beside the store is told at once.
+    // Beside the store a channel's test answers at once, and is not audited.
     const there = (await audited(elsewhere)).filter((each) => each !== "test-channel: sent");
     expect(there).toEqual(await audited(copy));
     expect(there).toEqual(expect.arrayContaining(["prune-history: ", "start-bulk: rerun: looked into it"]));

@@ -82,7 +82,7 @@ export async function examineFile(
   };
 }
 
-/** What an owner could not close, and folders that were there before: they are not Idem's to close. */
+/** Files an owner could not close, and folders that were there before: they are not Idem's to close. */
 function openFiles(path: string): Finding[] {
   const folder = dirname(path);
   const open = [folder, ...["", "-wal", "-shm", "-owner"].map((ending) => `${path}${ending}`)].flatMap((each) => {

@@ -17,7 +17,7 @@ const divergedMs = 7 * dayMs;
 // Somebody alive may have been about to take it up.
 const secondLookMs = 1_000;
 
-/** What the file or the server itself tells. */
+/** The examination of the file or the server itself. */
 export interface ExaminedPlace {
   readonly findings: readonly Finding[];
   readonly facts: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export interface ExaminedPlace {
   /** Somebody is there to take up what is due. */
   readonly isTakenUp: boolean;
   readonly whoTakesUp: string;
-  /** What to do about runs that are stuck. */
+  /** Advice on runs that are stuck. */
   readonly nextFor: Readonly<Record<"run-without-job" | "lease-of-unknown-worker", string>>;
 }
 

@@ -1,4 +1,4 @@
-// What doctor proposes where people have said no to a key.
+// The doctor's proposals where people have refused a key.
 import { expect, test } from "vitest";
 import type { Event } from "../model/event.ts";
 import type { StartedRun } from "../radar/doubled-runs.ts";

@@ -1,4 +1,4 @@
-// What the last days' rows tell about keys: what ran twice, and which keys and ids were too narrow or too broad.
+// Examines the last days' rows for keys: what ran twice, and which keys and ids were too narrow or too broad.
 import type { FunctionConfig } from "../model/function-config.ts";
 import { type Doubled, doubledFinding, findDoubledRuns } from "../radar/doubled-runs.ts";
 import { findEventIdMistakes } from "../radar/event-ids.ts";
@@ -71,7 +71,7 @@ const missingKey = (name: string, expression: string, count: number, of: number)
   facts: { function: name, expression, count, runCount: of },
 });
 
-/** What would be proposed is not, and whoever reads on knows why. */
+/** A proposal that is left out, and why. */
 const refusedKey = (name: string, { expression, reason, by, at }: RefusedKey): Finding => ({
   kind: "key-refused",
   level: "note",

@@ -26,7 +26,7 @@ const sessionsShareMax = 0.8;
 const naptimeMsMax = 15_000;
 const listMax = 5;
 
-/** What is judged; each part is read from the server. */
+/** The facts to judge; each part is read from the server. */
 export interface ServerReadings {
   readonly schema: string;
   readonly settings: Settings;

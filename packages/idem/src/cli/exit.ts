@@ -1,4 +1,4 @@
-// How a command ends. The codes are part of the interface: docs/cli.md lists them.
+// Exit codes of commands. They are part of the interface: docs/cli.md lists them.
 import { type ErrorCode, IdemError } from "../model/errors.ts";
 
 export const exitCodes = {

@@ -5,7 +5,7 @@ import { main } from "./main.ts";
 import type { Io } from "./terminal.ts";
 
 export interface FakeTerminal extends Io {
-  /** What the last command wrote. */
+  /** The output of the last command. */
   readonly written: { out: string; err: string };
   run(...args: string[]): Promise<number>;
   /** Runs a command that must succeed, and reads its JSON. */

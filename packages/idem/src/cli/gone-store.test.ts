@@ -12,7 +12,7 @@ import { temporaryFolder } from "./store-world.ts";
 
 const bin = fileURLToPath(new URL("../../bin/idem.mjs", import.meta.url));
 const entry = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
-// What is asserted is that it ends by itself; how long a busy machine may take for it is bounded here.
+// Asserted is that it ends by itself; the time a busy machine may take for it is bounded here.
 const timeout = 90_000;
 const endsWithin = 40_000;
 

@@ -49,7 +49,7 @@ describe("what is printed elsewhere", () => {
   ].map((page) => [page, readFileSync(`${root}${page}`, "utf8")] as const);
   const helps = commands.map(({ name, details = [] }) => [`the help of ${name}`, details.join("\n")] as const);
 
-  /** What stands in code: `idem rerun <id> --from charge`, as a line or between words. */
+  /** Everything set in code: `idem rerun <id> --from charge`, as a line or between words. */
   const printed = (text: string): string[] => [
     ...[...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, lines]) => lines!.split("\n")),
     ...[...text.replace(/^```[\s\S]*?^```/gm, "").matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!),

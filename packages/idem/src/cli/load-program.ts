@@ -96,7 +96,7 @@ export async function loadProgram(
   return { modules, functions, configuration, clients, databases };
 }
 
-/** What the project's configuration says, without its modules. */
+/** The project's configuration, without its modules. */
 export async function loadConfiguration({ io }: Context, threads: PlayingThreads): Promise<VerifyConfiguration> {
   const file = findConfiguration(io.cwd);
   return file === null

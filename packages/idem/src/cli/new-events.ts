@@ -14,7 +14,7 @@ export class NewEvents {
 
   constructor(
     private readonly reading: Pick<Reading, "rows" | "env"> & { readonly place: Pick<Reading["place"], "kind"> },
-    /** What came up to this one is not new. */
+    /** Events up to this one are not new. */
     private readonly from: string,
   ) {
     this.newest = from;

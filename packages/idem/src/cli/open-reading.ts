@@ -17,7 +17,7 @@ import { type ToolReads, toolReadsOfFile } from "./tool-reads.ts";
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** How a command is named to others: the owner of a file meanwhile, or a session of a server. */
+/** A command's name for others: the owner of a file meanwhile, or a session of a server. */
 export const commandName = (): string => `a command line, ${processName()}`;
 
 /** The app whose own names people mean, by the name that rows have it under: the one they said, or the one that has all functions. */
@@ -109,7 +109,7 @@ async function openSealed(io: Io, address: ReadAddress, env: string): Promise<Op
 
 async function open(address: StoreAddress, platform: Platform): Promise<Opened> {
   if (address.kind === "server") {
-    // Whoever looks into a file does not load what a server needs.
+    // A command that looks into a file does not load what a server needs.
     const { openServerReading } = await import("./open-server-reading.ts");
     return openServerReading(address.url, platform);
   }

@@ -1,4 +1,4 @@
-// Colour, where somebody looks at a screen and did not ask for none (no-color.org).
+// Colour, on a screen whose user did not ask for none (no-color.org).
 import type { Io, Stream } from "./terminal.ts";
 
 export interface Paint {

@@ -1,4 +1,4 @@
-// Runs that wait for a person, and runs that lose their process again and again, as the command line tells of them.
+// Runs that wait for a person, and runs that lose their process again and again, as the command line shows them.
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { sqliteDriver } from "../store/sqlite/driver.ts";

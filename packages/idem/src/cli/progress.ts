@@ -1,4 +1,4 @@
-// How far long work has come, on standard error so that standard output stays what was asked for.
+// The progress of long work, on standard error so that standard output stays what was asked for.
 import type { Io } from "./terminal.ts";
 import { duration } from "./times.ts";
 

@@ -1,4 +1,4 @@
-// What the command publishes, to whom, and with which key; that verifying leads here is shown in verify.test.ts.
+// Publishing: what, to whom, and with which key; that verifying leads here is shown in verify.test.ts.
 import { expect, test } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { testKeys, testServer } from "../server/test-server.suite.ts";

@@ -21,7 +21,7 @@ import { lineTo } from "./server-line.ts";
 
 export type PublishTo = StoreAddress | { readonly kind: "idem-server"; readonly url: string };
 
-/** What a store or a server takes at a time. */
+/** As many as a store or a server takes at a time. */
 const atOnce = 50;
 
 /** Where verdicts go; null where nobody asked for it. Refuses before anything is played. */
@@ -43,7 +43,7 @@ export interface VerdictOn {
   readonly verified: VerifiedFunction;
 }
 
-/** What is published of a function: never a text that was made of an event, an answer or a request. */
+/** The published part of a function's verdict: never a text that was made of an event, an answer or a request. */
 export function givenVerdictOf(
   { fn, verified }: VerdictOn,
   at: number,
@@ -71,7 +71,7 @@ export function givenVerdictOf(
   };
 }
 
-/** What is wrong is wrong however much was played; that it holds is said of all that can be. */
+/** A fault is one however much was played; that it holds is said only where everything was. */
 const isWhole = ({ verdict, unplayed }: VerifiedFunction): boolean =>
   unplayed === 0 || (verdict !== "HELD" && verdict !== "ACCEPTED");
 

@@ -1,4 +1,4 @@
-// What commands do at a server elsewhere: the desk's acts (sdk/owner-desk.ts), each by the route that does the same. What has none is done beside the store.
+// Acts of commands at a server elsewhere: those of the desk (sdk/owner-desk.ts), each by the route that does the same. The others are done beside the store.
 import { errors } from "../model/errors.ts";
 import type { Ask, DeskAnswers, DeskCommand, DeskRequests } from "../sdk/owner-desk.ts";
 import type { Answer } from "../server/api/api-table.ts";
@@ -30,7 +30,7 @@ export async function actAtServer<T>(
 type Acts = { readonly [C in DeskCommand]?: (request: DeskRequests[C], env: string) => Promise<DeskAnswers[C]> };
 
 function actsAt(line: ServerLine, reads: StoreReads, nameOf: (fn: string) => string, now: () => number): Acts {
-  // A second asking would be a second act: when the answer is lost, somebody has to look.
+  // A second asking would be a second act: when the answer is lost, a person has to look.
   const once = true;
   const ofRun = (run: string) => ({ params: { run }, what: `Run ${run}` });
   const knownRun = <A>(runId: string, answer: A | null): A => {
@@ -121,7 +121,7 @@ function actsAt(line: ServerLine, reads: StoreReads, nameOf: (fn: string) => str
   };
 }
 
-/** What is asked for until it is over. */
+/** Acts that are asked for until they are over. */
 function longActsAt({ platform }: Pick<Io, "platform">, line: ServerLine): Acts {
   return {
     resolveEffect: async ({ id, receipt, reason }) => {

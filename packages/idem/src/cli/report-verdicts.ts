@@ -13,7 +13,7 @@ import { projectPath } from "./verify-inputs.ts";
 
 export const reporters = ["text", "json", "junit", "sarif"] as const;
 type Reporter = (typeof reporters)[number];
-/** What a file may hold; the one for people is drawn for a screen. */
+/** Reporters for files; the one for people is drawn for a screen. */
 type Written = Exclude<Reporter, "text">;
 
 export interface Reports {

@@ -1,4 +1,4 @@
-// A server in the foreground: a screen that says how to use it, then a line for what happens, until somebody stops it.
+// A server in the foreground: a screen that says how to use it, then a line for what happens, until it is stopped.
 import { relative as relativePath, resolve } from "node:path";
 import { readRetention } from "../engine/retention.ts";
 import { lengthText } from "../model/length-text.ts";

@@ -2,7 +2,7 @@
 import type { Context } from "./command.ts";
 import { printable, textWidth } from "./printable.ts";
 
-/** What is needed of a command to write lines for people. */
+/** The part of a command that writes lines for people. */
 export interface Screen extends Pick<Context, "say" | "paint"> {
   readonly io: { readonly cwd: string; readonly out: { readonly columns: number | null } };
 }

@@ -56,7 +56,7 @@ export function lineTo(io: Pick<Io, "env" | "platform">, { url, key }: ServerAdd
   };
 }
 
-/** What is not there: whoever asked knows what to say. */
+/** The thing is not there: the asking command knows what to say. */
 const absences: readonly ErrorCode[] = [
   "RUN_UNKNOWN",
   "FUNCTION_UNKNOWN",
@@ -64,14 +64,14 @@ const absences: readonly ErrorCode[] = [
   "KEY_UNKNOWN",
   "ALERT_UNKNOWN",
 ];
-/** Whoever asks is known, and this is not for them. */
+/** The asker is known, and this is not for them. */
 const refusals: readonly ErrorCode[] = ["FORBIDDEN_ROLE", "BACKUP_OF_OTHERS"];
-/** Told with the server's name: the command and the server do not understand each other. */
+/** Said with the server's name: the command and the server do not understand each other. */
 const aboutRequests: readonly ErrorCode[] = ["REQUEST_INVALID", "BODY_INVALID", "ROUTE_UNKNOWN"];
 
-/** What was refused for a reason of Idem's own is said as the store would say it. */
+/** A refusal for a reason of Idem's own is said as the store would say it. */
 function toldBy({ status, body }: HttpResponse): { readonly code: ErrorCode; readonly message: string } | null {
-  // What a server never does (501) and what it could not (502) have reasons of their own too; a busy one is asked again.
+  // Something a server never does (501) or could not do (502) has a reason of its own too; a busy one is asked again.
   if (status < 400 || status === 500 || status > 502) return null;
   try {
     const { code, detail } = JSON.parse(body) as Record<string, unknown>;

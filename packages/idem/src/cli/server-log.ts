@@ -1,4 +1,4 @@
-// What a running server says, a line at a time, for whoever watches it.
+// The log of a running server on the screen, a line at a time.
 import type { Logger } from "../execute/function-code.ts";
 import { IdemError } from "../model/errors.ts";
 import type { Context } from "./command.ts";

@@ -1,4 +1,4 @@
-// What was decided about events, as a table.
+// Decisions on events, as a table.
 import type { PublicDecision } from "../sdk/public-types.ts";
 import type { Context } from "./command.ts";
 import { paintState } from "./paint.ts";

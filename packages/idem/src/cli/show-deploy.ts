@@ -1,4 +1,4 @@
-// What becomes of open runs under new code, for a person: of each function what goes on, what does not and why, and what its changes mean for what waits.
+// The fate of open runs under new code, for a person: of each function what goes on, what does not and why, and what its changes mean for what waits.
 import { relative } from "node:path";
 import type { Change } from "../verify/deploy/changes.ts";
 import type { CheckedFunction, DeployFinding, DeployReport, RunCounts } from "../verify/deploy/deploy-report.ts";

@@ -1,4 +1,4 @@
-// What a run's code wrote through its logger, for people and for programs.
+// A run's log, for people and for programs.
 import { readLog } from "../model/log-line.ts";
 import type { TimelineEntry } from "../observe/timeline.ts";
 import type { RunLog } from "../store/steps.ts";

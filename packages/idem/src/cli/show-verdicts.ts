@@ -1,4 +1,4 @@
-// What the verifier found, for a person: the verdict of each function, and of each finding what happened, where, and how to see it again.
+// The verifier's findings, for a person: the verdict of each function, and of each finding what happened, where, and how to see it again.
 import { relative } from "node:path";
 import { type Verdict, verdicts } from "../model/verdict.ts";
 import type { VerifiedFunction, VerifyReport } from "../verify/report.ts";
@@ -116,7 +116,7 @@ function showFinding(context: Screen, id: string, finding: Shown): void {
   showPlace(context, finding);
   // Nothing was played where nothing happened at all.
   if (timeline.length > 0 || verdict !== "UNPROVEN") context.say(`    ${paint.dim("repeat:")} ${printable(repeat)}`);
-  // Whoever verifies in a test has one.
+  // A report of a test needs no test: there is one.
   if (verdict === "UNPROVEN" || !repeat.startsWith("idem ")) return;
   context.say(`    ${paint.dim("as a test:")}`);
   for (const line of testOf(id, finding)) context.say(`      ${printable(line)}`.trimEnd());

@@ -1,4 +1,4 @@
-// A store in a file of its own, filled by a client whose time moves only when told; and a terminal that looks at it.
+// A store in a file of its own, filled by a client whose time the test moves; and a terminal that looks at it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

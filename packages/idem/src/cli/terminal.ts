@@ -1,4 +1,4 @@
-// What a command may touch of the world around it: its streams, its surroundings and its clock. Tests give their own.
+// A command's reach into the world around it: its streams, its surroundings and its clock. Tests give their own.
 import { nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 
@@ -21,7 +21,7 @@ export interface Io {
   readonly cwd: string;
   readonly platform: Platform;
   /**
-   * Calls back when the person presses Ctrl-C, or whoever looks after the process asks it to end (SIGTERM), instead of ending
+   * Calls back when the person presses Ctrl-C, or a supervisor asks the process to end (SIGTERM), instead of ending
    * it. Asked a second time it ends at once. Returns how to stop listening.
    */
   onInterrupt(take: () => void): () => void;

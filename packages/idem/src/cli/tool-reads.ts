@@ -1,4 +1,4 @@
-// What only tools ask of a store: its history row by row, and whether everything open still moves. A file answers at once, a server
+// Reads that only tools ask of a store: its history row by row, and whether everything open still moves. A file answers at once, a server
 // page by page.
 import type { Event } from "../model/event.ts";
 import type { Rows } from "../radar/finding.ts";

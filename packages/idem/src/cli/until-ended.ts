@@ -1,4 +1,4 @@
-// What a server does for a while: asked for under one id until it is over, so that a line that breaks in between costs nothing.
+// Long work of a server: asked for under one id until it is over, so that a line that breaks in between costs nothing.
 import { makeUlid } from "../model/ulid.ts";
 import type { Answer, Asked, Body } from "../server/api/api-table.ts";
 import type { Context } from "./command.ts";

@@ -1,4 +1,4 @@
-// What a store of an earlier version is told before it is upgraded.
+// `idem upgrade --check` on a store of an earlier version.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

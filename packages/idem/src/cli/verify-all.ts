@@ -1,4 +1,4 @@
-// What idem verify does with what it was given: the program is opened, its functions get their events, and what came of their worlds is kept where it was asked for.
+// The course of idem verify: the program is opened, its functions get their events, and what came of their worlds is kept where it was asked for.
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { nearestWord } from "../model/nearest-word.ts";

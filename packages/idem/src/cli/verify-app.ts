@@ -14,7 +14,7 @@ import type { PrepareDatabases } from "./verify-databases.ts";
 /** A framework in development compiles the route when it is first asked, which takes it tens of seconds. */
 const startMsMax = 90_000;
 
-/** How an app's functions are verified: each world takes a process or more, so all of them are within the budget; a change cannot be tried. */
+/** For an app's functions: each world takes a process or more, so all of them are within the budget; a change cannot be tried. */
 export const asApp: NonNullable<VerifyProgramOptions["how"]> = {
   isEveryWorldBudgeted: true,
   mends: false,

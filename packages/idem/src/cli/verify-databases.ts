@@ -21,7 +21,7 @@ export interface DatabaseOptions {
   readonly mayBeRemote?: boolean;
 }
 
-/** What `body` had prepared is gone after it. */
+/** Everything that `body` had prepared is gone after it. */
 export async function withDatabases<T>(
   options: DatabaseOptions,
   body: (prepare: PrepareDatabases) => Promise<T>,

@@ -1,4 +1,4 @@
-// What `idem verify` is given: files, events and the store, each read and checked; whatever is wrong with it is said before anything is played.
+// The inputs of `idem verify`: files, events and the store, each read and checked; whatever is wrong with it is said before anything is played.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { type Baseline, readBaseline } from "../verify/baseline.ts";
@@ -95,7 +95,7 @@ export function readEvents(cwd: string, file: string): ChosenEvent[] {
   });
 }
 
-/** How many of a function's runs are looked at for one that an event started. */
+/** Runs of a function that are looked at for one that an event started. */
 const runsLookedAt = 50;
 
 /** The newest event of each function that started a run of it, read from a store that is not changed. */

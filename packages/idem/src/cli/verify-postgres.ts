@@ -59,7 +59,7 @@ export async function preparePostgres(
 
 const loopback = /^(localhost|127(\.\d+){3}|\[?::1\]?|)$/;
 
-/** A scratch server stands on this machine, unless told. */
+/** By default a scratch server has to stand on this machine. */
 export function refuseRemote(address: string, mayBeRemote: boolean): void {
   let url: URL;
   try {

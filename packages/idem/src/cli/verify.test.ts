@@ -70,7 +70,7 @@ describe("idem verify", () => {
     writeFileSync(join(folder, "finding.test.mjs"), pasted!);
 
     expect(await verify(...args, "--reporter", "json")).toBe(1);
-    // What the program prints is no part of the answer.
+    // The program's output is no part of the answer.
     const report = reportShape.parse(JSON.parse(terminal.written.out));
     const [verified] = report.functions;
     expect(verified).toMatchObject({

@@ -16,7 +16,7 @@ import { when } from "../times.ts";
 interface Tick {
   readonly at: number;
   readonly utc: string;
-  /** What clocks in its zone show then, with their distance from UTC. */
+  /** The time on clocks of its zone, with their distance from UTC. */
   readonly local: string;
 }
 
@@ -30,7 +30,7 @@ interface Schedule {
   readonly lastTickAt: number | null;
   /** Every tick up to here is decided. */
   readonly decidedTo: number;
-  /** How many ticks since then are not: nobody was there. */
+  /** Ticks since then that are not: nobody was there. */
   readonly undecided: number;
   readonly next: readonly Tick[];
   readonly missed: MissedPolicy;

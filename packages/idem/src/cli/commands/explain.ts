@@ -53,7 +53,7 @@ export const explain: Command = {
   },
 };
 
-/** What `idem.explain` answers for the same thing; for a value in the data, for the newest run that is about it. */
+/** The answer of `idem.explain` for the same thing; for a value in the data, for the newest run that is about it. */
 async function explained(reading: Reading, { subject, things }: Story): Promise<unknown> {
   const { as, id, function: fn } = subject;
   if (as === "key") {

@@ -152,6 +152,6 @@ function keyText(config: FunctionConfig): string {
 const windowText = (key: KeyConfig | null): string =>
   key === null ? "–" : `${lengthText(key.windowMs)}${key.untilFinished ? ", until finished" : ""}`;
 
-/** What asks for a look first: nobody said anything, then a reason, then a key. */
+/** Those that ask for a look first: nobody said anything, then a reason, then a key. */
 const reviewOrder = (config: FunctionConfig): number =>
   config.idempotency !== null ? 2 : whyNoKey(config) === null ? 0 : 1;

@@ -181,7 +181,7 @@ function showLines({ say, paint }: Context, { before, after }: PlannedFile): voi
 function runInstall({ io, remark }: Context, command: string): void {
   const [program, ...args] = command.split(" ");
   remark(command);
-  // What it prints is no part of the answer.
+  // Its output is no part of the answer.
   const { status } = spawnSync(program!, args, { cwd: io.cwd, stdio: ["ignore", 2, 2], shell: sep === "\\" });
   if (status !== 0) throw failed(`${command} ended with ${status ?? "nothing"}: what it wrote says why.`);
 }

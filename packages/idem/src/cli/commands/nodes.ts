@@ -46,7 +46,7 @@ export const nodes: Command = {
             printable(version ?? "–"),
             beatAt === null ? "–" : relative(beatAt, now),
             String(leased),
-            // Whoever sweeps next declares it lost.
+            // The next sweep declares it lost.
             isDead ? "gone" : until < now ? "silent" : "",
             iso(startedAt),
             id,

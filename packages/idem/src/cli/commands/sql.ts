@@ -1,4 +1,4 @@
-// idem sql: the toolkit's tables, printed for whoever applies migrations. It opens nothing.
+// idem sql: prints the toolkit's tables, for one's own migrations. It opens nothing.
 import { type TableName, tableNames, tablesSql } from "../../toolkit/sql/tables.ts";
 import type { Command } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";

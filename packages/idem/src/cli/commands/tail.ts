@@ -1,4 +1,4 @@
-// idem tail: what happens, as it happens. It reads beside whoever works on the store and asks again twice a second.
+// idem tail: what happens, as it happens. It reads beside the store's workers and asks again twice a second.
 import { type Event, publicEventId } from "../../model/event.ts";
 import { isEnded, openStates } from "../../model/run.ts";
 import { type Command, type Context, countOption, type Reading, serverOptions } from "../command.ts";

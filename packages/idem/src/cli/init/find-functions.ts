@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readSource } from "../verify-inputs.ts";
 
-/** More than any project has by hand; what lies deeper is named by whoever knows it. */
+/** More than any project has by hand; files beyond that are named by people. */
 const filesMax = 20_000;
 const bytesMax = 1024 * 1024;
 
@@ -40,7 +40,7 @@ export function findFunctions(folder: string, hasInngest: boolean): FoundModules
   return { modules, others };
 }
 
-/** None where nobody may look: what is in there is named by whoever knows it. */
+/** None where the folder may not be read: files in there are named by people. */
 function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort(byName);

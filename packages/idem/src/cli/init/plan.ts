@@ -1,5 +1,5 @@
-// What `idem init` would do to a project: each file, with its text before and after, what is new in it, and what is left as it is and why. Pure; done twice, the
-// second time has nothing to do.
+// The plan of `idem init` for a project: each file, with its text before and after, what is new in it, and what is left as it is and why. Pure; done twice,
+// the second time has nothing to do.
 import { eslintNames, newEslintConfig, withPlugin } from "./eslint-config.ts";
 import { withMember, withSortedMember } from "./json-text.ts";
 import { newOxlintConfig, oxlintName, withOxlintPlugin } from "./oxlint-config.ts";
@@ -31,9 +31,9 @@ export interface PlannedFile {
   readonly before: string | null;
   /** The same as before where nothing is to do. */
   readonly after: string | null;
-  /** What is new in it, for people. */
+  /** New in it, for people. */
   readonly what: readonly string[];
-  /** What stays as it is, and why. */
+  /** Left as it is, and why. */
   readonly left: readonly string[];
   /** Lines to add by hand. */
   readonly paste: readonly string[];
@@ -238,7 +238,7 @@ function planManifest(
   }
   for (const [name, range] of Object.entries(wanted)) {
     if (has[name] !== undefined) continue;
-    // What functions import is needed where they run.
+    // Functions import it, so it is needed where they run.
     const place = name === "idem" ? "dependencies" : "devDependencies";
     after = withSortedMember(after, place, name, range);
     what.push(`${place}: ${name} ${range}`);

@@ -371,7 +371,8 @@ export class Pass {
 
   /** The run has ended. */
   tellUnheard(): void {
-    for (const failure of this.unheard.failures(this.memo)) this.options.warn(failure);
+    const open = Array.from(this.open.values(), ({ answer }) => answer);
+    for (const failure of this.unheard.failures(this.memo, open)) this.options.warn(failure);
   }
 
   /** Ends or suspends the run by the word of the code itself. */

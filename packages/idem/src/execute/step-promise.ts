@@ -4,76 +4,95 @@ import { readError } from "../model/user-errors.ts";
 import type { Memo } from "./memo.ts";
 import type { OpIds } from "./operation.ts";
 
-// A promise's constructor calls this at once: one function serves them all.
-let made: { readonly resolve: (value: unknown) => void; readonly reject: (reason: unknown) => void };
+// A promise's constructor calls `take` at once: one function serves them all.
+let resolveMade: (value: unknown) => void;
+let rejectMade: (reason: unknown) => void;
 const take = (resolve: (value: unknown) => void, reject: (reason: unknown) => void): void => {
-  made = { resolve, reject };
+  resolveMade = resolve;
+  rejectMade = reject;
 };
 
+/**
+ * Whoever wants the outcome of a promise asks first whose it is: `await`, `then` and what is made of it, `Promise.all` and its like read
+ * `constructor`. Told that it is a plain one, `await` takes it as it is; of a class that says otherwise it makes two promises more.
+ */
 class StepPromise extends Promise<unknown> {
-  /** What comes of it is a promise like any other. */
-  static override get [Symbol.species](): PromiseConstructor {
-    return Promise;
+  #heardBy: StepAnswer | null = null;
+
+  static {
+    Object.defineProperty(StepPromise.prototype, "constructor", {
+      configurable: true,
+      get(this: object): PromiseConstructor {
+        if (#heardBy in this && this.#heardBy !== null) this.#heardBy.isHeard = true;
+        return Promise;
+      },
+    });
   }
 
-  heardBy: StepAnswer | null = null;
+  static for(answer: StepAnswer): StepPromise {
+    const promise = new StepPromise(take);
+    promise.#heardBy = answer;
+    return promise;
+  }
 
-  // Also called by await: for a promise that is not of the class Promise itself it asks this method.
-  // biome-ignore lint/suspicious/noThenProperty: a promise has one
-  override then<A = unknown, B = never>(
-    onValue?: ((value: unknown) => A | PromiseLike<A>) | null,
-    onError?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    this.heardBy?.heard();
-    this.heardBy = null;
-    return super.then(onValue, onError);
+  /** Its failure ends nothing, and nobody has heard of it. */
+  static quiet(promise: StepPromise): void {
+    const heardBy = promise.#heardBy;
+    promise.#heardBy = null;
+    Promise.prototype.then.call(promise, undefined, () => {});
+    promise.#heardBy = heardBy;
   }
 }
 
 /** A step's promise, and the hands to settle it. */
 export class StepAnswer {
-  readonly promise: Promise<unknown>;
-  private readonly hands: typeof made;
+  isHeard = false;
+  readonly stepId: string;
+  readonly name: string;
+  readonly resolve: (value: unknown) => void;
+  private readonly made: StepPromise;
+  private readonly refuse: (reason: unknown) => void;
 
   constructor(
-    private readonly unheard: Map<string, string>,
-    private readonly stepId: string,
+    private readonly unheard: Unheard,
+    { stepId, name }: OpIds,
   ) {
-    const promise = new StepPromise(take);
-    this.hands = made;
-    promise.heardBy = this;
-    this.promise = promise;
+    this.stepId = stepId;
+    this.name = name;
+    this.made = StepPromise.for(this);
+    this.resolve = resolveMade;
+    this.refuse = rejectMade;
   }
 
-  heard(): void {
-    this.unheard.delete(this.stepId);
-  }
-
-  resolve(value: unknown): void {
-    this.hands.resolve(value);
+  get promise(): Promise<unknown> {
+    return this.made;
   }
 
   reject(reason: unknown): void {
     // Whoever asked before this hears of it; nobody else has to.
-    if (this.unheard.has(this.stepId)) Promise.prototype.then.call(this.promise, undefined, () => {});
-    this.hands.reject(reason);
+    if (!this.isHeard) {
+      StepPromise.quiet(this.made);
+      this.unheard.refused.push(this);
+    }
+    this.refuse(reason);
   }
 }
 
-/** The steps of one pass whose outcome nobody has asked for yet. */
+/** The steps of one pass whose outcome nobody has asked for. */
 export class Unheard {
-  private readonly names = new Map<string, string>();
+  /** When they failed; somebody may have asked since. */
+  readonly refused: StepAnswer[] = [];
 
-  open({ stepId, name }: OpIds): StepAnswer {
-    this.names.set(stepId, name);
-    return new StepAnswer(this.names, stepId);
+  open(ids: OpIds): StepAnswer {
+    return new StepAnswer(this, ids);
   }
 
-  /** Once the run has ended: what failed and was never asked for, in sentences. */
-  failures(memo: Memo): string[] {
+  /** Once the run has ended: what failed and was never asked for, in sentences. `open`: what has not come to its end. */
+  failures(memo: Memo, open: readonly StepAnswer[]): string[] {
     const told: string[] = [];
-    for (const [stepId, name] of this.names) {
+    for (const { isHeard, stepId, name } of [...this.refused, ...open]) {
       const outcome = memo.get(stepId)?.outcome;
+      if (isHeard) continue;
       if (outcome?.kind === "error") {
         told.push(`step "${name}" failed, and nobody awaited it: ${readError(outcome.json).message}`);
       } else if (outcome === undefined && memo.failures(stepId) !== null) {

@@ -70,6 +70,12 @@ test.each<[string, (step: Step) => unknown]>([
   ],
   ["raced", (step) => Promise.race([step.run("charge", fail).catch(() => null), step.sleep("a day", "1d")])],
   ["settled with others", (step) => Promise.allSettled([step.run("charge", fail)]).then(() => null)],
+  ["awaited beside others", (step) => Promise.all([step.run("charge", fail)])],
+  ["asked for with others", (step) => Promise.any([step.run("charge", fail), 1])],
+  ["handed to another promise", (step) => new Promise((resolve) => resolve(step.run("charge", fail)))],
+  ["made a promise of", (step) => Promise.resolve(step.run("charge", fail))],
+  ["looked at in the end", (step) => step.run("charge", fail).finally(() => {})],
+  ["awaited with the word", async (step) => await step.run("charge", fail)],
   ["awaited and thrown", (step) => step.run("charge", fail)],
   ["returned", async (step) => step.run("charge", fail)],
   ["not awaited, and done", async (step) => void step.run("charge", () => 1)],
@@ -83,13 +89,14 @@ test("what a step gives back is a promise, and what comes of it too", async () =
     const then = charge.then((n) => n + 1);
     return [
       charge instanceof Promise,
+      charge.constructor === Promise,
       then.constructor === Promise,
       await charge,
       await then,
       await charge.finally(() => 9),
     ];
   });
-  expect(end.output).toEqual([true, true, 1, 2, 1]);
+  expect(end.output).toEqual([true, true, true, 1, 2, 1]);
 });
 
 test("a step nobody awaited that failed is told where a server calls the function", async () => {

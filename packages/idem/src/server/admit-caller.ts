@@ -1,4 +1,4 @@
-// Who may call a route, and for which environment. In dev everybody may; the header says the environment.
+// Admits the callers of a route, and finds their environment. In dev everybody may; the header says the environment.
 import { errors } from "../model/errors.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Access } from "./route.ts";

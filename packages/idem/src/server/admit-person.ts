@@ -1,6 +1,6 @@
-// Who asks for what is open to people and tools, and may they. A password or a signing key in the Authorization header is for tools;
-// browsers show a session's cookie, and what changes something must then come from a page of this server: browsers send cookies along
-// with whatever any page asks for. Where both are shown, the header counts.
+// Admits people and tools. A password or a signing key in the Authorization header is for tools; browsers show a session's cookie, and
+// requests that change something must then come from a page of this server: browsers send cookies along with whatever any page asks for.
+// Where both are shown, the header counts.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { errors } from "../model/errors.ts";
 import { admitCaller, type Caller, defaultEnv, namedEnv } from "./admit-caller.ts";

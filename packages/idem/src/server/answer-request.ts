@@ -27,7 +27,7 @@ export interface Asked {
   readonly route: Route;
 }
 
-/** What the request asks for; throws ROUTE_UNKNOWN and METHOD_UNSUPPORTED. */
+/** The route asked for; throws ROUTE_UNKNOWN and METHOD_UNSUPPORTED. */
 export function findRoute(router: Router<Route>, method: string, path: string): Found | Asked {
   const match = router.match(path);
   if (match === null) throw errors.ROUTE_UNKNOWN({ method: shown(method), path: shown(path) });
@@ -70,7 +70,7 @@ export function splitTarget(target: string): { readonly path: string; readonly s
   return mark === -1 ? { path: local, search: "" } : { path: local.slice(0, mark), search: local.slice(mark + 1) };
 }
 
-/** What a route sees, while it is found out who asks and what they brought. */
+/** A route's request, while its caller and body are still being found out. */
 export interface AskedRequest extends RouteRequest {
   body: Buffer;
   stream?: AsyncIterable<Uint8Array>;
@@ -140,7 +140,7 @@ export interface AnswerOptions {
   readonly world: World;
   readonly guard: PageGuard;
   readonly share: BodyShare;
-  /** Who asks, where it is not the server's own people: beside an embedded engine its application knows. */
+  /** Admits callers where they are not the server's own people: beside an embedded engine its application knows them. */
   readonly admit?: (route: Route, request: AskedRequest) => Promise<Admitted>;
   /** Asks a caller that waits for it to send its body now. */
   readonly invite: () => void;
@@ -217,7 +217,7 @@ function checkContentType(route: Route, header: string | undefined): void {
 /** Soon enough for a client that waits, late enough for a queue to get shorter. */
 const retryAfterSeconds = "1";
 
-/** An error in the words of whoever reads it: SDKs under the wire's own paths, tools elsewhere. */
+/** An error in the words of its reader: SDKs under the wire's own paths, tools elsewhere. */
 export function errorAnswer(error: IdemError, shape: Route["errors"], isIngest: boolean): RouteAnswer {
   const status = statusOf(error.code);
   const headers: Record<string, string> = {};

@@ -1,4 +1,4 @@
-// Where apps may live. Whoever can register an app chooses an address this server will send requests to from inside its
+// Addresses where apps may live. Anybody who can register an app chooses an address this server will send requests to from inside its
 // network, so in `start` an address must be public, or its host must have been named by the server's operator: in
 // `allowHosts`, or by giving the app's URL at start. That this server listens on loopback is no permission: behind a proxy
 // it does so too, beside databases that trust their machine. Addresses of clouds' metadata are refused even by name.
@@ -112,8 +112,8 @@ export function shownUrl(text: string): string {
 }
 
 /**
- * Where the radar may send from a server. Whoever may set up a channel chooses an address inside this server's network, so the rule is that
- * of apps: in `start` an address is public, or its host was allowed by the operator.
+ * Addresses the radar may send to from a server. Anybody who may set up a channel chooses an address inside this server's network, so the
+ * rule is that of apps: in `start` an address is public, or its host was allowed by the operator.
  */
 export const channelAddresses = (settings: AddressSettings): Required<Pick<ChannelPorts, "refuses" | "lookup">> => ({
   refuses: (url) => whyRefused(new URL(url), settings),

@@ -1,7 +1,7 @@
 // The apps this server serves: what they registered, where they live, how their last sync went.
 import type { FunctionConfig } from "../model/function-config.ts";
 
-/** What an app says about itself, read from the wire. */
+/** An app's description of itself, read from the wire. */
 export interface AppRegistration {
   /** The one that rows name: the first it ever had. */
   readonly app: string;

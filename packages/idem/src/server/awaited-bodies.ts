@@ -28,7 +28,7 @@ interface Kind {
   readonly begun: Map<AwaitedBody, number>;
 }
 
-/** What one request holds of the server's memory for bodies, and its place among those that are awaited. */
+/** One request's share of the server's memory for bodies, and its place among those that are awaited. */
 export class AwaitedBody extends BodyShare {
   constructor(
     private readonly incoming: IncomingMessage,

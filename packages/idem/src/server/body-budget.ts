@@ -1,4 +1,4 @@
-// How many bytes of bodies are held at the same time: of all requests, and within that of each kind of sender.
+// Bounds the bytes of bodies held at the same time: of all requests, and within that of each kind of sender.
 import { errors } from "../model/errors.ts";
 
 export class BodyBudget {
@@ -13,7 +13,7 @@ export class BodyBudget {
   ) {}
 }
 
-/** What one request holds of the budget; given back once it is answered. */
+/** One request's share of the budget; given back once it is answered. */
 export class BodyShare {
   private bytes = 0;
   constructor(private readonly budget: BodyBudget) {}

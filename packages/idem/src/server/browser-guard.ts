@@ -1,7 +1,7 @@
-// What a web page may ask of this server. A browser sends requests to loopback on behalf of any page it shows, and dev
+// Guards against web pages. A browser sends requests to loopback on behalf of any page it shows, and dev
 // asks for no key, so the page's own address decides:
 // - a foreign name in Host means that somebody's DNS points here (rebinding): refused, for such a page could read answers;
-// - what a browser says to be asked for by another site's page is refused in dev, but for links to a page of ours;
+// - a request by another site's page, as the browser says, is refused in dev, but for links to a page of ours;
 // - a foreign Origin may not change anything in dev, and never what is open to operators, whose password browsers remember.
 import { errors } from "../model/errors.ts";
 import { hostNameOf, isLoopback } from "../protocol/host-name.ts";
@@ -24,7 +24,7 @@ export function isOwnOrLink(method: string, access: Access, headers: Headers): b
   return isLink && method === "GET" && access === "open";
 }
 
-/** What is asked of a page before anything is done for it. */
+/** Asked of a page before anything is done for it. */
 export type PageGuard = Pick<BrowserGuard, "checkOrigin" | "checkOwnPage">;
 
 export class BrowserGuard {

@@ -1,5 +1,5 @@
-// How far bulk work is, as its doer knows it and as it is kept beside its claim for the others: what was asked, what was done, and how often
-// it changed hands. Whoever finds the claim's lease over goes on with it.
+// The progress of bulk work, as its doer knows it and as it is kept beside its claim for the others: the order, what was done, and how often
+// it changed hands. Any process that finds the claim's lease over goes on with it.
 import type { BulkAction, LeftOut } from "../engine/bulk/left-out.ts";
 import type { BulkFilter as PlainFilter } from "../engine/bulk/select-runs.ts";
 import { fromJson } from "../model/json.ts";
@@ -17,9 +17,9 @@ export interface BulkRequest {
   readonly filter: BulkFilter;
   /** Why: the error of runs it cancels. */
   readonly reason: string;
-  /** How many runs a second at most; absent or null for as many as go. */
+  /** Runs a second at most; absent or null for as many as go. */
   readonly pace?: number | null;
-  /** Who asked, for the audit. */
+  /** The person, for the audit. */
   readonly actor?: string;
   /** The request as it came: what a second one under the same id is compared with. */
   readonly asked: unknown;
@@ -41,7 +41,7 @@ export interface BulkProgress {
   readonly skippedCount: number;
   /** Why they were skipped. */
   readonly leftOut: readonly LeftOut[];
-  /** What became of the runs that reruns made; null where this process does not know. */
+  /** Ends of the runs that reruns made; null where this process does not know. */
   readonly outcomes: readonly BulkOutcome[] | null;
   readonly pace: number | null;
   readonly failedCount: number;
@@ -108,7 +108,7 @@ export function readBulkNote(text: string | null): BulkNote | null {
   return note?.order === undefined || note.progress === undefined ? null : (note as BulkNote);
 }
 
-/** What others tell of it: it is at work while its process says so, and will be taken up again when that fell silent. */
+/** As others see it: it is at work while its process says so, and will be taken up again when that fell silent. */
 export function toldOfBulk({ progress }: BulkNote, leaseUntil: number | null, now: number): BulkProgress {
   if (progress.state === "failed") return progress;
   if (leaseUntil !== null && leaseUntil > now) return { ...progress, state: "running" };

@@ -44,7 +44,7 @@ export const bulkScope = "bulk";
 const windowMs = 7 * dayMs;
 /** Somebody asks for work to be stopped that another process does. */
 export const bulkStopScope = "bulk-stop";
-// How soon another may go on with what a dead one left; extended three times as often.
+// After this another may go on with what a dead one left; extended three times as often.
 const leaseMs = 15_000;
 // Work that nobody brings to its end is left to a person.
 const takeoversMax = 20;
@@ -141,7 +141,7 @@ export class BulkWork {
     if (atWork?.state === "running") return shown(atWork);
     if (answer.kind === "in-flight") return this.read(env, id);
     const before = answer.note === note ? null : readBulkNote(answer.note);
-    // Not now but when it was first asked for: whoever goes on after a crash looks at the same runs.
+    // Not now but when it was first asked for: after a crash the same runs are looked at.
     work.startedAt = before?.progress.startedAt ?? answer.endsAt - windowMs;
     work.takeovers = before === null ? 0 : before.takeovers + 1;
     this.remember(nameOf(env, id), work);
@@ -181,7 +181,7 @@ export class BulkWork {
     }
   }
 
-  /** What a request would do, looking at a bounded number of runs. */
+  /** The effect of a request, looking at a bounded number of runs. */
   async count(
     env: string,
     { id, action, filter }: Pick<BulkRequest, "id" | "action" | "filter">,
@@ -223,14 +223,14 @@ export class BulkWork {
     return listed.sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? 1 : -1));
   }
 
-  /** What is done stays done; nothing more is begun. */
+  /** Runs that are done stay done; nothing more is begun. */
   async cancel(env: string, id: string, byHand: Audited): Promise<BulkProgress> {
     const work = this.works.get(nameOf(env, id));
     const { store } = await this.world.engine(env);
     const before = work === undefined || work.state !== "running" ? await this.read(env, id) : null;
     if (before !== null && before.state !== "running" && before.state !== "interrupted") return before;
     await store.audit({ env, action: "cancel-bulk", subject: id, reason: "", ...byHand });
-    // Whoever does it, or takes it up, finds this.
+    // The process that does it, or takes it up, finds this.
     const token = makeUlid(Math.floor(this.world.platform.wallMs()), this.world.platform.randomBytes(10));
     await store.claim({ env, scope: bulkStopScope, key: id, token, fingerprint: null, leaseMs, windowMs });
     if (before === null) {
@@ -279,7 +279,7 @@ export class BulkWork {
     }
     work.endedAt = engine.now();
     try {
-      // Its claim stays open: whoever goes on goes over the same runs and finds most of them done.
+      // Its claim stays open: the next one goes over the same runs and finds most of them done.
       if (work.state === "failed" || work.state === "interrupted") {
         await this.extend(engine, work, fence, 0);
         return;

@@ -25,7 +25,7 @@ const call: RemoteCall = {
   signal: new AbortController().signal,
 };
 
-/** What an app of its own answers, over one line. */
+/** An app of its own, over one line. */
 async function appThat(answers: RequestListener) {
   const app = createServer(answers);
   await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));

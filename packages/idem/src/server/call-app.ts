@@ -10,7 +10,7 @@ export interface CallAppOptions extends ExchangeOptions {
   readonly checkUrl: (url: string) => void;
 }
 
-// What one answer may hold (docs/reference/wire.md#an-answer).
+// Bound of one answer (docs/reference/wire.md#an-answer).
 const replyBytesMax = 8 * 1024 * 1024;
 
 /** The wire's word for who calls. */

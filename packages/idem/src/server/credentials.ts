@@ -46,7 +46,7 @@ export function openCredentials(settings: KeySettings): Credentials {
   };
 }
 
-/** What `Authorization: Basic …` carries as a password, whatever the user is called; null for another kind of header. */
+/** The password of `Authorization: Basic …`, whatever the user is called; null for another kind of header. */
 export function basicPasswordOf(authorization: string | undefined): string | null {
   const encoded = /^basic +(\S+)$/i.exec(authorization?.slice(0, credentialCharsMax) ?? "")?.[1];
   if (encoded === undefined) return null;

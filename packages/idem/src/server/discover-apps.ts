@@ -65,7 +65,7 @@ export class Discovery {
     return found;
   }
 
-  /** What every port said the last time, in order: for whoever wonders why their app is not found. */
+  /** The last answers of every port, in order: for people who wonder why their app is not found. */
   get tried(): readonly TriedPort[] {
     return usualPorts.flatMap((port) => {
       const answered = this.found.get(port);

@@ -1,4 +1,4 @@
-// Who comes in when: strangers a few at a time, however many arrive together.
+// The order of entry: strangers a few at a time, however many arrive together.
 import { expect, test } from "vitest";
 import { Entrance, StrangerTurns } from "./entrance.ts";
 
@@ -24,7 +24,7 @@ test("of strangers' requests that arrive together so many begin in each turn of 
   for (let n = 0; n < 8; n++) at.enter(() => begun.push(n));
   expect([begun, at.size]).toEqual([[0, 1, 2], 5]);
   turn();
-  // Whoever comes while others wait stands behind them.
+  // Newcomers stand behind those who wait.
   at.enter(() => begun.push(8));
   expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
   while (turn());

@@ -1,7 +1,7 @@
 // Strangers come in a few at a time. Node hands over every request that arrived in one go, a thousand where as many lines were opened at
-// once, and accepts one line in each turn of the loop: whoever waits to be accepted waits for as many turns as others stand before them. So
-// requests on lines on which nobody has shown anything yet wait here for their turn, first come first served, and whoever has shown a
-// credential on a line passes at once. What is much (large bodies, expressions over rows) waits until nobody is being let in.
+// once, and accepts one line in each turn of the loop: one that waits to be accepted waits for as many turns as others stand before it. So
+// requests on lines on which nobody has shown anything yet wait here for their turn, first come first served, and one with a
+// credential shown on its line passes at once. Costly work (large bodies, expressions over rows) waits until nobody is being let in.
 
 type Soon = (run: () => void) => void;
 
@@ -17,7 +17,7 @@ export class Entrance {
     this.#giveWayMs = giveWayMs;
   }
 
-  /** How many lines were accepted. */
+  /** Lines accepted so far. */
   get opened(): number {
     return this.#opened;
   }
@@ -45,7 +45,7 @@ export class Entrance {
 export interface StrangerTurnsOptions {
   readonly entrance: Entrance;
   readonly soon: Soon;
-  /** How many begin in one turn of the loop: at some 80 µs each, 4 ms. */
+  /** Requests begun in one turn of the loop: at some 80 µs each, 4 ms. */
   readonly perTurn: number;
   /** The same while lines are being opened. */
   readonly perTurnWhileOpening: number;
@@ -96,7 +96,7 @@ export class StrangerTurns {
       this.#waiting.delete(begin);
       begin();
     }
-    // What began now counts for those that come before the next turn.
+    // Those begun now count for others that come before the next turn.
     if (this.#begun > 0) this.#arm();
   }
 }

@@ -1,4 +1,4 @@
-// Who may open an environment, and who hears of which.
+// Permission to open an environment, and to hear of one.
 import { get } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
@@ -93,7 +93,7 @@ test("a signing key hears of its own environment and of no other: metrics, statu
   expect(metrics).toContain('idem_events_accepted_total{env="staging"} 1');
   expect(metrics).toContain("idem_http_under_way");
   expect(metrics).not.toContain("secret-of-default");
-  // How long steps of others took is theirs as well.
+  // Durations of steps of others are theirs as well.
   expect(metrics).not.toMatch(/^idem_(step|cron_late)_seconds_count(?!\{env="staging")/m);
   const whole = (await server.ask("/metrics", { headers: basic(passwords.password) })).text;
   expect(environments(whole)).toEqual(new Set(["default", "staging", "late"]));

@@ -1,4 +1,4 @@
-// How much may be sent with one event key in a window. Such a key may be in a browser, where everybody can read it: whoever does may fill
+// Bounds what is sent with one event key in a window. Such a key may be in a browser, where everybody can read it: a reader may fill
 // neither the store nor the time of those who send with other keys. Counted in this process, by the steady clock; each node counts by itself.
 //
 //   headers ─▶ a request, and the length it announces     body ─▶ its bytes, decoded     parsed ─▶ its events
@@ -8,7 +8,7 @@ import { errors } from "../model/errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import { readKey } from "./credentials.ts";
 
-/** What may come with one key in one window. */
+/** Bounds of one key in one window. */
 export interface EventQuota {
   readonly requests: number;
   readonly events: number;
@@ -77,7 +77,7 @@ export class EventQuotas {
   }
 }
 
-/** What was sent with one key. */
+/** Sent with one key so far. */
 export class KeyQuota {
   private used = none();
   private readonly refused = none();

@@ -11,7 +11,7 @@ export function followEnvironments(
 ): () => void {
   if (shared === null) return () => {};
   const { platform, logger } = world;
-  /** What was complained about: the same again is not news. */
+  /** Complaints made: the same again is not news. */
   const said = new Set<string>();
   const open = (env: string) => {
     if (world.engines.has(env)) return;

@@ -19,7 +19,7 @@ import type { Router } from "./router.ts";
 import { isStream, type PlainBody, sendPlain, sendStream } from "./send-answer.ts";
 import type { World } from "./world.ts";
 
-/** What all requests share: the table, the bounds, and how much of them is taken. */
+/** Shared by all requests: the table, the bounds, and how much of them is taken. */
 export interface Traffic {
   readonly world: World;
   readonly router: Router<Route>;

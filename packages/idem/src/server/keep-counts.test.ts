@@ -1,4 +1,4 @@
-// What was decided is counted while nobody looks, and nothing is written when nothing new was decided.
+// Decisions are counted while nobody looks, and nothing is written when nothing new was decided.
 import { expect, onTestFinished, test } from "vitest";
 import { apiWorld } from "./api/api-world.suite.ts";
 import { keepCounts } from "./keep-counts.ts";

@@ -16,7 +16,7 @@ export const serverLimits = {
   senderBodyBytesHeld: 128 * mebibyte,
   strangerBodyBytesHeld: 64 * mebibyte,
   // Bodies on their way, by what their senders have shown; one address has half of what there is for event keys and strangers. A body takes
-  // milliseconds to arrive, so whoever is pushed out by others that come after has sent nothing for long.
+  // milliseconds to arrive, so one that is pushed out by others that come after has sent nothing for long.
   bodies: 2_000,
   senderBodies: 2_000,
   senderBodiesPerAddress: 1_000,
@@ -28,7 +28,7 @@ export const serverLimits = {
   strangersPerTurn: 50,
   // While lines are being opened, of which Node accepts one in each turn: each brings about one request.
   strangersPerTurnWhileOpening: 2,
-  // What is much (expressions over rows, large bodies) gives way to lines that are being opened: then a piece of it, of 5 ms, has its turn.
+  // Costly work (expressions over rows, large bodies) gives way to lines that are being opened: then a piece of it, of 5 ms, has its turn.
   giveWayMs: 20,
   // From here on bodies are made something of one at a time.
   largeBodyBytes: 4 * kibibyte,
@@ -38,7 +38,7 @@ export const serverLimits = {
   sockets: 5_000,
   headerBytes: 16 * kibibyte,
   headersMs: 10_000,
-  // Whoever needs longer for one body, at 30 s, is broken or wishes us ill; routes that stream are not asked.
+  // A sender that needs longer for one body is broken or wishes us ill; routes that stream are not asked.
   bodyMs: 30_000,
   // Webhooks come from data centres, and a password is a line; nobody knows yet who this is.
   strangerBodyMs: 10_000,
@@ -50,13 +50,13 @@ export const serverLimits = {
   silentMs: 120_000,
   // Long polls are answered within 5 minutes (endpoints/limits.ts), streams say something more often than that.
   silentWaitingMs: 6 * 60_000,
-  // How long a refused body is thrown away before the line is cut: an answer sent into a full line is lost.
+  // A refused body is thrown away for this long before the line is cut: an answer sent into a full line is lost.
   lingerMs: 2_000,
   // So often it is looked who is too slow.
   lookMs: 1_000,
   stopGraceMs: 10_000,
-  // What a request for a page may compute over rows (expressions, payloads), in milliseconds of an idle machine, 5 at a time. Then it tells
-  // what it found and where to go on.
+  // Work over rows (expressions, payloads) that a request for a page may cost, in milliseconds of an idle machine, 5 at a time. Then it
+  // answers with what it found and where to go on.
   requestCostMs: 200,
   // The same after so long by the clock: where many look at once, or the machine is busy, their turns come seldom.
   requestWaitMs: 5_000,

@@ -79,7 +79,7 @@ export class Lines {
     if (line.requests === 0) this.#silent[line.trust].add(socket, line.address);
   }
 
-  /** Who asks on it was admitted. To be called while a request is under way. */
+  /** Its caller was admitted. To be called while a request is under way. */
   show(socket: Duplex, trust: Trust): void {
     const line = this.#lines.get(socket);
     if (line !== undefined && trusts.indexOf(trust) > trusts.indexOf(line.trust)) line.trust = trust;

@@ -27,7 +27,7 @@ export interface ListenOptions {
   readonly limits?: Partial<ServerLimits>;
 }
 
-/** What is under way, and what was refused since the start. */
+/** Under way now, and refused since the start. */
 export interface ListenerLoad {
   readonly requestsInFlight: number;
   readonly waitingRequests: number;
@@ -172,7 +172,7 @@ class NodeListener implements Listener {
 
   private async serve(incoming: IncomingMessage, response: ServerResponse, invite: (() => void) | null): Promise<void> {
     const { socket } = incoming;
-    // Whoever left while they waited for their turn costs nothing more.
+    // A caller who left while waiting costs nothing more.
     if (!socket.destroyed) await new IncomingRequest(incoming, response, this.traffic, invite).serve();
     if (socket.writableLength > 0 && !response.closed) await this.flushed(response);
     this.traffic.lines.end(socket);
@@ -193,7 +193,7 @@ class NodeListener implements Listener {
     );
   }
 
-  /** Whoever sends a body drop by drop is cut off. One timer for all: a timer per request costs more than the request. */
+  /** A sender of a body drop by drop is cut off. One timer for all: a timer per request costs more than the request. */
   private lookForSlow(): void {
     const { platform } = this.world;
     this.look = platform.timer(
@@ -302,7 +302,7 @@ function refuseSocket(socket: Duplex, error: IdemError): void {
   writeRefusal(socket, status, { error: error.message, status, code: error.code });
 }
 
-/** What is no HTTP, too slow or has too large headers never became a request. */
+/** Bytes that are no HTTP, too slow or have too large headers never became a request. */
 function answerGarbage(error: NodeJS.ErrnoException, socket: Duplex): void {
   // Closed by the caller, in the middle of a header as well: nobody is left to be told.
   if (error.code === "ECONNRESET" || error.code === "HPE_INVALID_EOF_STATE" || !socket.writable) {

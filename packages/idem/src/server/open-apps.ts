@@ -16,7 +16,7 @@ const callMsMax = 2 * 60 * 60 * 1_000;
 
 export interface OpenedApps {
   readonly apps: ServedApps;
-  /** What apps hand over to be fetched goes where apps may live, and nowhere else; redirects are answers. */
+  /** Fetches for apps go where apps may live, and nowhere else; redirects are answers. */
   readonly fetch: Platform["fetch"];
   close(): void;
 }
@@ -33,7 +33,7 @@ export function openApps(world: World): OpenedApps {
   };
   const remoteOf = (env: string, app: string, runtime: Runtime): Remote => {
     if (runtime.kind === "http") return callApp(env, runtime.url, calls);
-    // What these two hand out comes into being with the world, after the apps.
+    // These two come into being with the world, after the apps.
     if (runtime.kind === "connect") return { call: (call) => world.connect.remoteFor(env, app).call(call) };
     return { call: (call) => world.endpoints.remoteFor(env, app, calls).call(call) };
   };

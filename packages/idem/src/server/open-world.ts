@@ -1,4 +1,4 @@
-// What every route can reach, and the engines behind it: one for each environment, started when it is first asked for.
+// The world of every route, and the engines behind it: one for each environment, started when it is first asked for.
 import { Engine } from "../engine/engine.ts";
 import { isHeldElsewhere } from "../engine/held-elsewhere.ts";
 import type { Metrics } from "../engine/metrics.ts";
@@ -119,7 +119,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     return opened;
   }
 
-  /** Environments with keys keep their places, whoever names others. */
+  /** Environments with keys keep their places, however many others are named. */
   function hasPlace(env: string): boolean {
     const kept = new Set([defaultEnv, ...credentials.environments]);
     if (kept.has(env)) return true;

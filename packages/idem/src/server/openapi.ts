@@ -104,7 +104,7 @@ function queryParameters(query: RouteAbout["query"] & object): Document[] {
 }
 
 function schemaOf(type: RouteAbout["answer"], io: "input" | "output"): Document {
-  // What JSON Schema has no word for (a transformed value) is shown as anything rather than refused.
+  // A value that JSON Schema has no word for (a transformed one) is shown as anything rather than refused.
   const { $schema: _, ...schema } = z.toJSONSchema(type, { io, unrepresentable: "any" }) as Document;
   return schema;
 }

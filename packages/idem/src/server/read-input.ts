@@ -22,7 +22,7 @@ export function readBody<S extends z.ZodType>(schema: S, request: Pick<RouteRequ
   return read(schema, request.body.length === 0 ? {} : request.json(), "body field", known);
 }
 
-/** What stands within a body that has its own shape for each case. */
+/** A part of a body that has its own shape for each case. */
 export const readInput = <S extends z.ZodType>(schema: S, given: unknown, part: string): z.output<S> =>
   read(schema, given, part, []);
 
@@ -72,7 +72,7 @@ export function readInstant(field: string, text: string, now: number): number {
   }
 }
 
-/** A cursor of several parts, opaque to whoever carries it. */
+/** A cursor of several parts, opaque to its bearer. */
 export const writeCursor = (...parts: readonly string[]): string =>
   Buffer.from(JSON.stringify(parts)).toString("base64url");
 

@@ -1,4 +1,4 @@
-// What a route is: a method, a path, who may call it, how large a body it takes, and what it does. The router, the OpenAPI
+// A route: a method, a path, who may call it, how large a body it takes, and what it does. The router, the OpenAPI
 // document and the fuzz test read the same table (server/routes.ts).
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -7,7 +7,7 @@ import type { Actor } from "./people/actor.ts";
 import type { World } from "./world.ts";
 
 /**
- * `event-key`: the key in the path. `signing-key`: a bearer token. `operator`: people and tools. `sign-in`: whoever wants to become one
+ * `event-key`: the key in the path. `signing-key`: a bearer token. `operator`: people and tools. `sign-in`: to become one
  * of them, guarded against other sites' pages in the same way. In dev all are open.
  */
 export type Access = "open" | "event-key" | "signing-key" | "operator" | "sign-in";
@@ -25,7 +25,7 @@ export interface RouteRequest {
   readonly stream?: AsyncIterable<Uint8Array>;
   /** The environment the caller's credential belongs to; in dev `x-inngest-env`, else "default". */
   readonly env: string;
-  /** Who asks, where people and tools do. */
+  /** The caller, where people and tools ask. */
   readonly actor: Actor;
   /** The address at the other end of the line; a proxy's where there is one. */
   readonly address: string;
@@ -42,7 +42,7 @@ export interface RouteAnswer {
   readonly body: { readonly json: unknown } | string | Uint8Array | AsyncIterable<string | Uint8Array> | null;
 }
 
-/** How /api routes describe themselves for /api/openapi.json; the same schemas read what comes in. */
+/** An /api route's description for /api/openapi.json; the same schemas read the input. */
 export interface RouteAbout {
   readonly summary: string;
   readonly tag: string;
@@ -78,7 +78,7 @@ export interface Route {
 export interface SocketRoute {
   readonly path: string;
   readonly access: Access;
-  /** What it throws is answered, and the line is closed. */
+  /** An error it throws is answered, and the line is closed. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, env: string, world: World): void | Promise<void>;
   /** The server stops: says goodbye to its sockets. What is still open after the grace is cut. */
   close?(world: World): Promise<void>;

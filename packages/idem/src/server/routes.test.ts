@@ -54,7 +54,7 @@ test("every route of /api says what it reads and answers, for the OpenAPI docume
   expect(silent.map(({ path }) => path)).toEqual(["/api/openapi.json"]);
 });
 
-// What describes the API, and the route by which people become operators.
+// The description of the API, and the route by which people become operators.
 const isOpen = (route: string) => ["GET /api/openapi.json", "POST /api/session"].includes(route);
 
 test("what people and tools may change asks for an operator, and what apps say asks for a signing key", () => {
@@ -71,7 +71,7 @@ test("what changes something over /api says in the audit who did it", () => {
     const text = readFileSync(url, "utf8");
     const changes = /method: "(POST|PUT|PATCH|DELETE)",\n\s*path: "\/api\//.test(text);
     // Either the actor goes down to a store operation that keeps it, or the route keeps it by itself.
-    // What viewers may call changes nothing but their own session.
+    // Routes for viewers change nothing but their own session.
     return changes && !/\bactor\b|\baudit\(|\bviewerMay: true\b/.test(text);
   });
   // An examination reads the whole store, which only operators may ask for, and changes nothing.

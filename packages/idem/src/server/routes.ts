@@ -24,8 +24,8 @@ export const routes: readonly Route[] = [
 
 export const sockets: readonly SocketRoute[] = [connectWorkers, connectWorkersV0, connectRealtime];
 
-// What a node answers, by its role. One that only executes answers for itself (is it up, what does it count) and sends everybody
-// else away with a reason, so that a request that came here by mistake is sent again and not lost.
+// The routes of a node, by its role. One that only executes answers for itself (is it up, what does it count) and sends everybody else away
+// with a reason, so that a request that came here by mistake is sent again and not lost.
 const ofItself: ReadonlySet<Route> = new Set([checkHealth, checkLife, explainError, readMetrics]);
 
 const refuse = (): never => {

@@ -1,5 +1,5 @@
 // One search: functions, events by name, runs, keys and values in data, by the words somebody types. Each look is bounded by an index or by
-// the newest rows, and says of how many: whoever types makes the server work no more than that.
+// the newest rows, and says of how many: typing makes the server work no more than that.
 import type { Engine } from "../engine/engine.ts";
 import { wordOf } from "../model/event-values.ts";
 import { fromJson } from "../model/json.ts";
@@ -14,7 +14,7 @@ import type { RunSummary } from "../store/reads.ts";
 import { eventTypesIn } from "./api/event-types.ts";
 
 const shownMax = 20;
-/** How many of the newest are looked at. */
+/** Bounds of the newest rows that are looked at. */
 export const runsLooked = 500;
 export const eventsLooked = 100;
 const rowCost = 10;
@@ -187,7 +187,7 @@ async function keptValues(
   return [...found.values()].slice(0, shownMax);
 }
 
-/** What is kept knows of more events than the newest do; what came before its field was chosen only they know. */
+/** Kept values know of more events than the newest do; events from before a field was chosen only the newest know. */
 function withKept(recent: readonly SearchedValue[], kept: readonly SearchedValue[]): readonly SearchedValue[] {
   const placeOf = ({ event, path, value }: SearchedValue) => JSON.stringify([event, path, value]);
   const known = new Map(kept.map((each) => [placeOf(each), each]));

@@ -50,7 +50,7 @@ export async function sendStream(
   const gone = new Promise<null>((resolve) => response.once("close", () => resolve(null)));
   const drained = () => new Promise<void>((resolve) => response.once("drain", resolve));
   try {
-    // What is known before the first piece is what a reader of events waits for.
+    // A reader of events waits for the headers, which are known before the first piece.
     response.flushHeaders();
     while (!response.destroyed && response.req.method !== "HEAD") {
       const next = await Promise.race([iterator.next(), gone]);

@@ -41,8 +41,8 @@ export class ServedApps implements Apps {
   }
 
   /**
-   * What the store knows of apps is executed without waiting for their next sync, whichever node they told. Where several nodes
-   * execute, an app whose workers connect is reached from the nodes they are connected to; the others leave its runs to those.
+   * Functions of apps in the store are executed without waiting for their next sync, whichever node they told. Where several nodes execute,
+   * an app whose workers connect is reached from the nodes they are connected to; the others leave its runs to those.
    */
   follow(env: string, engine: Engine): void {
     const byApp = new Map<string, RemoteCode[]>([...engine.servedApps].map((app) => [app, []]));

@@ -1,10 +1,10 @@
-// What only a server has to count: its requests and lines, and the quotas of event keys.
+// Metrics that only a server has: its requests and lines, and the quotas of event keys.
 import type { Metrics } from "../engine/metrics.ts";
 import { type QuotaKind, type QuotaUse, quotaKinds } from "./event-quota.ts";
 import type { ListenerLoad } from "./node-listener.ts";
 import type { World } from "./world.ts";
 
-/** What is asked for when somebody looks. */
+/** Read when somebody looks. */
 export function watchServer({ meters }: Metrics, world: World, load: () => ListenerLoad): void {
   meters.gauge("underWay", async () => {
     const { requestsInFlight, bodiesAwaited, waitingRequests, sockets, lines } = load();

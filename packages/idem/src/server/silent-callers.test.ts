@@ -37,7 +37,7 @@ async function hold(port: number, bytes: string, count: number): Promise<Socket[
 const announced = (path: string, more = "") =>
   `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n${more}\r\n`;
 
-/** How each of the honest is answered. */
+/** The answers to each of the honest. */
 async function honest(server: Opened): Promise<readonly number[]> {
   const answers = await Promise.all([
     ask(server, { method: "GET", path: "/health" }),

@@ -1,5 +1,5 @@
 // Peers that keep us waiting: with a line on which no request comes, a body that was announced, a greeting. There may be so many of them,
-// in all and from one address. A newcomer beyond that is not refused: whoever has been silent longest goes, for honest peers speak at once, and
+// in all and from one address. A newcomer beyond that is not refused: the longest silent goes, for honest peers speak at once, and
 // behind a proxy all of them have one address (decision 24).
 
 export interface SilentPeersOptions<T> {
@@ -14,7 +14,7 @@ export class SilentPeers<T> {
   readonly #peers = new Map<T, string>();
   readonly #byAddress = new Map<string, Set<T>>();
   readonly #options: SilentPeersOptions<T>;
-  /** How many had to go. */
+  /** Peers that had to go. */
   cutCount = 0;
 
   constructor(options: SilentPeersOptions<T>) {
@@ -25,7 +25,7 @@ export class SilentPeers<T> {
     return this.#peers.size;
   }
 
-  /** Whoever must go for it has gone when this returns. */
+  /** The one that must go for it has gone when this returns. */
   add(peer: T, address: string): void {
     this.#put(peer, address);
     const { max, perAddressMax } = this.#options;

@@ -35,9 +35,9 @@ import type { ServerSettings, World } from "./world.ts";
 export interface ServerParts {
   readonly platform?: Platform;
   readonly logger?: Logger;
-  /** How the logger is called; by default found out by looking at it. */
+  /** The logger's calling style; by default found out by looking at it. */
   readonly logStyle?: LogStyle;
-  /** Instead of the one `settings.store` names; whoever brings it closes it. */
+  /** Instead of the one `settings.store` names; the caller closes it. */
   readonly store?: Store;
   readonly limits?: Partial<ServerLimits>;
 }

@@ -9,7 +9,7 @@ import type { ServerSettings } from "./world.ts";
 
 const sdk = { "x-inngest-sdk": "inngest-js:v4.24.0" };
 
-/** What listens on this machine: functions of an app by URL, or null for something that is no app. */
+/** Listeners of this machine: functions of an app by URL, or null for something that is no app. */
 class Machine implements HttpCalls {
   readonly listening = new Map<string, { app: string; functions: string[] } | null>();
   readonly asked: string[] = [];
@@ -166,7 +166,7 @@ describe("discovery", () => {
     expect(await appsOf(made)).toEqual([["edge", "http://localhost:8787/x/inngest", true]]);
     const probes = machine.take().filter((each) => each.startsWith("GET"));
     expect(probes).toHaveLength(usualPorts.length + usualPaths.indexOf("/x/inngest"));
-    // Whoever wonders why an app is not found reads what was there.
+    // A person who wonders why an app is not found reads what was there.
     const answers = new Map(syncing?.tried().map(({ port, answered }) => [port, answered]));
     expect([answers.get(8787), answers.get(3000), answers.size]).toEqual(["sdk", "nobody", usualPorts.length]);
     expect(probes).toContain(`GET https://localhost:443${usualPaths[0]}`);

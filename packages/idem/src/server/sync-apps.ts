@@ -17,7 +17,7 @@ import type { World } from "./world.ts";
 const everyMs = 5_000;
 
 export interface Syncing {
-  /** What was looked for on this machine; empty where nobody looks. */
+  /** Ports that were tried on this machine; empty where nobody looks. */
   readonly tried: () => readonly TriedPort[];
   /** Resolves once nothing is asked any more. */
   stop(): Promise<void>;
@@ -32,7 +32,7 @@ export function startSyncing(world: SyncWorld & Pick<World, "logger">, http = op
 class SyncRounds {
   private readonly discovery: Discovery;
   private readonly stopped = new AbortController();
-  /** What is being asked right now, by URL: a slow app holds up nobody but itself. */
+  /** Asked right now, by URL: a slow app holds up nobody but itself. */
   private readonly asking = new Map<string, Promise<void>>();
   /** URLs given at start that did not answer yet. */
   private readonly awaited: Set<string>;

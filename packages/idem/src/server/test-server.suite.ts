@@ -14,7 +14,7 @@ export const testKeys = {
 } as const;
 
 export interface TestServer extends RunningServer {
-  /** What it logged: level and words. */
+  /** Its log: level and words. */
   readonly logged: { readonly level: keyof Logger; readonly text: string }[];
   ask(path: string, init?: RequestInit): Promise<{ status: number; headers: Headers; text: string; json: any }>;
   /** A function that lives in the server's own process. */

@@ -8,7 +8,7 @@ import { isJsonObject } from "../model/json.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** What a token is good for; one is never taken for another. */
+/** The use of a token; one is never taken for another. */
 export type TokenUse = "realtime" | "run-output" | "connect" | "connect-ticket";
 
 export interface ReadToken {

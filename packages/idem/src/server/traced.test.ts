@@ -63,7 +63,7 @@ test("a webhook that comes twice is one trace with its run, and one that says wh
   expect(traceOfSpan(second!)).not.toBe(traceOfSpan(first!));
   expect(parentOf(again)).toBe(idOf(second!));
   expect(again.links[0]!.context).toMatchObject({ traceId: traceOfSpan(first!), spanId: idOf(first!) });
-  // What people are shown is drawn from what was exported.
+  // The drawing for people is made of what was exported.
   const page = readFileSync(new URL("../../../../docs/observability.md", import.meta.url), "utf8");
   const drawn = drawTraces(recorded.all());
   expect(page, `docs/observability.md should have this drawing:\n${drawn}\n`).toContain(drawn);

@@ -1,5 +1,5 @@
-// What the routes of /v1 for people have in common: a signing key opens them, answers stand in an envelope, errors are as SDKs
-// read them (docs/reference/wire.md#reading).
+// Common to the routes of /v1 for people: a signing key opens them, answers stand in an envelope, errors are as SDKs read them
+// (docs/reference/wire.md#reading).
 import { z } from "zod";
 import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
@@ -22,7 +22,7 @@ export interface V1Call<Q extends Shape, B extends Shape> {
   readonly engine: Engine;
   readonly now: number;
   readonly world: World;
-  /** What the audit calls whoever asks. */
+  /** The caller's name in the audit. */
   readonly actor: string;
 }
 

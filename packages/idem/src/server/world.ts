@@ -1,4 +1,4 @@
-// What every route can reach: engines by environment, the apps they serve, credentials, settings.
+// The world of every route: engines by environment, the apps they serve, credentials, settings.
 import type { Engine } from "../engine/engine.ts";
 import type { Metrics } from "../engine/metrics.ts";
 import type { Logger } from "../execute/function-code.ts";
@@ -18,7 +18,7 @@ import type { Channels } from "./realtime/channels.ts";
 import type { Tokens } from "./tokens.ts";
 import type { DeliveryNotes } from "./webhooks/delivery-notes.ts";
 
-/** `dev` trusts whoever reaches it, on loopback; `start` asks for keys. */
+/** `dev` trusts everybody who reaches it, on loopback; `start` asks for keys. */
 export type Mode = "dev" | "start";
 
 export interface ServerSettings {
@@ -42,23 +42,23 @@ export interface ServerSettings {
   readonly signingKeys: readonly string[];
   /** Hosts (or host:port) apps may live on although they are private addresses; only asked in `start`. */
   readonly allowHosts: readonly string[];
-  /** What operators sign in with, or show as HTTP Basic; needed to listen beyond loopback in `start`. */
+  /** Operators sign in with it, or show it as HTTP Basic; needed to listen beyond loopback in `start`. */
   readonly password?: string;
-  /** The same for whoever may look but not act. */
+  /** The same for people who may look but not act. */
   readonly viewerPassword?: string;
   /** Cookies only over https, also where nothing in a request says that it came that way. */
   readonly secureCookies?: boolean;
-  /** In `dev`, beyond loopback: whoever reaches the server acts as its operator, without a key. */
+  /** In `dev`, beyond loopback: everybody who reaches the server acts as its operator, without a key. */
   readonly anyoneMayAct?: boolean;
   /** Make another secret in place of the one of the first start. */
   readonly newSecret?: boolean;
   /** `all`, or one half of it where others over the same store do the other: `api` answers requests, `worker` executes. */
   readonly role: NodeRole;
-  /** How many runs are executed at once, per environment. */
+  /** Runs executed at once, per environment. */
   readonly runsInFlight: number;
-  /** What may be sent with one event key in a window, in `start`; null for as much as anybody likes. */
+  /** Bounds of one event key in a window, in `start`; null for none. */
   readonly eventQuota: EventQuota | null;
-  /** How long history is kept, in every environment; null for ever. */
+  /** History is kept for this long, in every environment; null for ever. */
   readonly retentionMs: number | null;
   /** Where people read the trace of a run's calls, with `{traceId}` in it; absent where nobody collects traces. */
   readonly traceUrl?: string;
@@ -75,20 +75,20 @@ export interface World {
   /** Where lines are accepted; absent where somebody else does. */
   readonly entrance?: Entrance;
   readonly credentials: Credentials;
-  /** What was sent with each event key; absent where no key is asked for, or as much as anybody likes may be sent. */
+  /** Sent so far with each event key; absent where no key is asked for, or there is no quota. */
   readonly eventQuotas?: EventQuotas;
   readonly apps: Apps;
   /** The engine of an environment, started when first asked for. */
   engine(env: string): Promise<Engine>;
-  /** Throws ENV_UNKNOWN for one that nobody made: whoever looks at an environment does not open it by that. */
+  /** Throws ENV_UNKNOWN for one that nobody made: to look at an environment does not open it. */
   checkKnown(env: string): Promise<void>;
   /** Engines that are open now, by environment. */
   readonly engines: ReadonlyMap<string, Engine>;
-  /** Who signs in here. */
+  /** People who sign in here. */
   readonly people: People;
-  /** What this server hands out to be shown again in a URL. */
+  /** Handed out by this server, to be shown again in a URL. */
   readonly tokens: Tokens;
-  /** Who listens to realtime. */
+  /** Listeners of realtime. */
   readonly channels: Channels;
   /** For what belongs to the node that executes a run; null where there is one node. */
   readonly letters: Letters | null;
@@ -96,13 +96,13 @@ export interface World {
   readonly connect: ConnectGateway;
   /** Runs that an app's own HTTP handlers drive. */
   readonly endpoints: Endpoints;
-  /** What became of webhooks that were delivered here. */
+  /** Webhooks that were delivered here. */
   readonly deliveries: DeliveryNotes;
-  /** Who looks at what changes. */
+  /** Open pages that follow changes. */
   readonly live: LiveDigests;
   /** On which ports of this machine apps were looked for, and what was there; absent where nobody looks for any. */
   triedPorts?: () => readonly TriedPort[];
-  /** What it counts; absent where nobody looks. */
+  /** Its metrics; absent where nobody looks. */
   metrics?(): Promise<Metrics>;
   /** Where this server is reached, once it listens: "http://127.0.0.1:8288". */
   readonly origin: string;

@@ -1,4 +1,4 @@
-// Idem's one primitive: a key taken in a scope for a window. Whoever asks again receives the first asker's outcome.
+// Idem's one primitive: a key taken in a scope for a window. Later askers receive the first asker's outcome.
 import { isOpen } from "./window.ts";
 
 export type ClaimState = "in-flight" | "settled" | "released";
@@ -6,7 +6,7 @@ export type ClaimState = "in-flight" | "settled" | "released";
 export interface Claim {
   readonly scope: string;
   readonly key: string;
-  /** Who took it: an event, a run, or a caller's token. */
+  /** Its taker: an event, a run, or a caller's token. */
   readonly holder: string;
   /** Grows each time the claim changes hands; an older fence may no longer write. */
   readonly fence: number;
@@ -19,7 +19,7 @@ export interface Claim {
   readonly leaseUntil: number | null;
   readonly endsAt: number;
   readonly held: boolean;
-  /** How often it was asked for, the first time included. */
+  /** Times it was asked for, the first included. */
   readonly asked: number;
   readonly lastAskedAt: number;
   /** Once settled. While in flight: what its holder noted beside it. */
@@ -34,7 +34,7 @@ export type ClaimAnswer =
       readonly generation: string;
       /** When its window was opened: by this asking, or by a holder that went silent. */
       readonly since: number;
-      /** What the one who opened it, or extended it last, wrote beside it. */
+      /** Written beside it by the one that opened it, or extended it last. */
       readonly note: string | null;
     }
   | { readonly kind: "duplicate"; readonly outcome: string; readonly endsAt: number; readonly generation: string }
@@ -75,7 +75,7 @@ export interface ClaimAsk {
   readonly note?: string | null;
 }
 
-/** Whether whoever asks for the key now is second: its window is open, and nobody gave it back. */
+/** Whether an asker for the key would be second now: its window is open, and it was not given back. */
 export const isTaken = (claim: Pick<Claim, "state" | "endsAt" | "held">, now: number): boolean =>
   claim.state !== "released" && isOpen(claim, now);
 
@@ -115,7 +115,7 @@ export const functionKeyAsk = (
 });
 
 /**
- * What becomes of a claim when somebody asks for its key. The first writer wins; a window that ended by itself is a new one
+ * A claim after somebody asks for its key. The first writer wins; a window that ended by itself is a new one
  * with a new generation; a released key may be taken again but stays in the same generation.
  */
 export function askClaim(existing: Claim | null, ask: ClaimAsk, at: Instant): { taken: boolean; claim: Claim } {
@@ -143,8 +143,8 @@ export function askClaim(existing: Claim | null, ask: ClaimAsk, at: Instant): { 
 }
 
 /**
- * Who waited for a key's lock began before the one who had it, and has an older instant: the key is judged no earlier than it was taken, or
- * a window that is over would look like one that is yet to begin. Where one writer is at work nobody waits, and nothing is late.
+ * An asker that waited for a key's lock began before the one that had it, and has an older instant: the key is judged no earlier than it was
+ * taken, or a window that is over would look like one that is yet to begin. Where one writer is at work nobody waits, and nothing is late.
  */
 export function askFor(at: Instant, found: Claim | null, ask: ClaimAsk): { taken: boolean; claim: Claim } {
   const lateMs = found === null ? 0 : found.takenAt - at.now;

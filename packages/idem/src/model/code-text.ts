@@ -1,4 +1,4 @@
-// A function's text as far as it says what the function does: the same whoever formatted it, took its types out or made CommonJS of it. Transpilers
+// A function's text as far as it says what the function does: the same after formatting, after its types are taken out or as CommonJS. Transpilers
 // keep names and order, and differ in blanks, comments, quotes, commas, semicolons and brackets around one name; a bundler that minifies says
 // something else. It is for a hash: what this little reader takes for a regular expression or a string matters less than that it always does.
 
@@ -10,7 +10,7 @@ const expression = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
 const sign = /=>|[\s\S]/y;
 // After these a slash begins a regular expression, and a bracket holds no arguments.
 const operators = new Set("return typeof await yield void delete in of instanceof new case throw else do".split(" "));
-/** What modules are called that were imported, by what makes CommonJS of it: stripe_1 (tsc), _stripe (swc). */
+/** Names of imported modules after a transpiler to CommonJS: stripe_1 (tsc), _stripe (swc). */
 const importedAs = /^(?:_\w+|\w+_\d+)$/;
 const isWord = (token: string | undefined): boolean => token !== undefined && /^[\p{L}\p{N}_$]/u.test(token);
 /** It ends a value: what follows is an operator, or a call of it. */

@@ -11,7 +11,7 @@ interface FieldKind {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** How many values a star means. */
+  /** Values that a star means. */
   readonly size: number;
   readonly names: readonly string[];
 }
@@ -31,7 +31,7 @@ const monthLengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 // 29 February is at most eight years away (1896 to 1904, 2096 to 2104), which are 2,922 days.
 const daysAheadMax = 2_930;
 
-/** What is wrong with a field, for a message. */
+/** The fault of a field, for a message. */
 export class FieldRefused {
   constructor(readonly why: string) {}
 }
@@ -42,7 +42,7 @@ export class CronFields {
   /** The next value of the set at or after an index; -1 when there is none. */
   private readonly nextMinute: Int8Array;
   private readonly nextHour: Int8Array;
-  /** How many values of the set are below an index. */
+  /** Values of the set below an index. */
   private readonly minutesBelow: Uint8Array;
   private readonly hoursBelow: Uint8Array;
   private readonly isDayOpen: boolean;
@@ -117,7 +117,7 @@ export class CronFields {
     return this.isWeekdayOpen ? byDate : byDate || byWeekday;
   }
 
-  /** How many times of the schedule lie in `from ≤ wall < until`. Costs some 20 ns for each day. */
+  /** Counts the times of the schedule in `from ≤ wall < until`. Costs some 20 ns for each day. */
   count(from: number, until: number): number {
     const first = Math.ceil(from / minuteMs);
     const end = Math.ceil(until / minuteMs);
@@ -132,7 +132,7 @@ export class CronFields {
     return count;
   }
 
-  /** How many times of a day that matches come before this minute of the day. */
+  /** Counts the times of a matching day before this minute of the day. */
   private countBelow(ofDay: number): number {
     const hour = Math.floor(ofDay / 60);
     const whole = this.hoursBelow[hour]! * this.minutesBelow[60]!;

@@ -38,7 +38,7 @@ export function nextTick(cron: string, after: number): number | null {
 export interface TicksBetween {
   /** In order of time. */
   readonly ticks: readonly number[];
-  /** How many older ones there are. */
+  /** The number of older ones. */
   readonly omitted: number;
   readonly firstOmitted: number | null;
 }
@@ -158,7 +158,7 @@ class Schedule implements CronSchedule {
     return few;
   }
 
-  /** How many ticks there are in `after < tick ≤ until`. */
+  /** Counts the ticks in `after < tick ≤ until`. */
   private count(after: number, until: number): number {
     let count = 0;
     for (let at = after + 1; at <= until; ) {
@@ -167,7 +167,7 @@ class Schedule implements CronSchedule {
       let lowest = this.lowestWall(at, stretch);
       if (this.ticksAfterGap(at, stretch)) {
         count++;
-        // What names the end of the gap itself is the same tick.
+        // A time that is the end of the gap itself is the same tick.
         lowest++;
       }
       count += this.pattern.count(lowest, end + stretch.offset);

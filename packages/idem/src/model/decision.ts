@@ -74,7 +74,7 @@ export const isPendingKind = (kind: DecisionKind): kind is PendingKind => includ
 export const isPending = ({ kind, runId }: Pick<Decision, "kind" | "runId">): boolean =>
   runId === null && isPendingKind(kind);
 
-/** What became of an event as a whole, for lists of events: of any function, or of one. */
+/** Outcomes of an event as a whole, for lists of events: of any function, or of one. */
 export const eventOutcomes = [
   // Of a function's buffer as well.
   "started",

@@ -4,7 +4,7 @@ import { isCodeChange } from "./code-fingerprint.ts";
 import { fromJson, toJson } from "./json.ts";
 import type { StepKind } from "./step.ts";
 
-/** What becomes of a run that diverged. */
+/** Policies for a run that diverged. */
 export const divergedPolicies = ["warn", "park", "fail"] as const;
 export type OnDiverged = (typeof divergedPolicies)[number];
 

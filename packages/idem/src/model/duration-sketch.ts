@@ -1,5 +1,5 @@
-// How long many things took, in little room: how many of them fell into each of a row of lengths that grow by the same factor. Two such
-// sketches are added by adding their counts, so those of a minute make an hour's and those of functions make everybody's. What is read from
+// The durations of many things in little room: a count for each of a row of lengths that grow by the same factor. Two such
+// sketches are added by adding their counts, so those of a minute make an hour's and those of functions make everybody's. A value read from
 // one is off by at most `sketchError`, whatever was put in (C. Masson, J. E. Rim, H. K. Lee, "DDSketch", VLDB 2019, section 2).
 
 /** As a share of the true length. */
@@ -8,7 +8,7 @@ export const sketchError = 0.03;
 const factor = (1 + sketchError) / (1 - sketchError);
 const logOfFactor = Math.log(factor);
 
-/** How many were of each length: 0 for less than a millisecond, n for up to factor^(n - 1) milliseconds. */
+/** Counts by length: 0 for less than a millisecond, n for up to factor^(n - 1) milliseconds. */
 export type DurationSketch = ReadonlyMap<number, number>;
 
 export const emptySketch: DurationSketch = new Map();
@@ -36,7 +36,7 @@ export function mergeSketches(sketches: Iterable<DurationSketch>): DurationSketc
 
 export const countIn = (sketch: DurationSketch): number => [...sketch.values()].reduce((sum, count) => sum + count, 0);
 
-/** How long all but the longest took, for a share of 0.95 all but one in twenty; null where nothing was put in. */
+/** The length that all but the longest took, for a share of 0.95 all but one in twenty; null where nothing was put in. */
 export function durationAt(sketch: DurationSketch, share: number): number | null {
   const count = countIn(sketch);
   if (count === 0) return null;

@@ -64,7 +64,7 @@ export function parseDuration(value: string | number, what?: string, msMax = dur
   return Math.round(ms);
 }
 
-/** Of a window or a limit: one that is over at once is a mistake. `refuse` makes the error of whoever reads it. */
+/** Of a window or a limit: one that is over at once is a mistake. `refuse` makes the reader's own error. */
 export function lasting(
   ms: number,
   option: string,
@@ -74,7 +74,7 @@ export function lasting(
   throw refuse(option, "it must be longer than 0");
 }
 
-/** What `step.sleepUntil` takes; the object form is a Temporal.Instant or ZonedDateTime. */
+/** Taken by `step.sleepUntil`; the object form is a Temporal.Instant or ZonedDateTime. */
 export type InstantInput = Date | string | number | { readonly epochMilliseconds: number };
 
 const isoPattern =

@@ -7,7 +7,7 @@ export const effectScopes = "effect:";
 /** Names of destinations have no colon, entities may. */
 export const effectScope = (destination: string, entity: string): string => `${effectScopes}${destination}:${entity}`;
 
-/** What the step was asked for, kept as its input: where its claim is. */
+/** The request of the step, kept as its input: where its claim is. */
 export interface EffectAsked {
   readonly destination: string;
   readonly entity: string;
@@ -34,7 +34,7 @@ export interface EffectNote {
   readonly parked?: string;
 }
 
-/** What the claim is settled with. */
+/** The outcome of the claim. */
 export interface EffectOutcome {
   readonly runId: string;
   readonly step: string;
@@ -59,7 +59,7 @@ export type EffectState =
   | "parked";
 
 export interface Effect {
-  /** What `resolve` takes. */
+  /** For `resolve`. */
   readonly id: string;
   readonly destination: string;
   readonly entity: string;
@@ -75,7 +75,7 @@ export interface Effect {
   readonly settledAt: number | null;
   /** By whom it was settled; null before. */
   readonly settledBy: EffectOutcome["by"] | null;
-  /** Why it is parked, or what the person said who settled it. */
+  /** Why it is parked, or the reason of the person who settled it. */
   readonly reason: string | null;
 }
 

@@ -7,10 +7,10 @@ export const entriesDelayMsMax = 60 * 60 * 1_000;
 
 /** As a function's author has it. */
 export interface EntriesConfig {
-  /** How often its code is entered in a row without an outcome. */
+  /** Entries of its code in a row without an outcome. */
   readonly max: number;
   readonly onMax: "park" | "fail";
-  /** What the third entry is put off by; the next one by three times as much, and all after it by nine times. */
+  /** Puts off the third entry; the next one is put off by three times as much, and all after it by nine times. */
   readonly delayMs: number;
 }
 

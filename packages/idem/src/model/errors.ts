@@ -323,7 +323,7 @@ export class IdemError extends Error {
     const happened = what(facts as never);
     super(`${happened}${happened.endsWith("?") ? "" : "."} ${next}. [${code}]`, options);
   }
-  /** What to do about it, without what happened. */
+  /** The advice, without what happened. */
   get next(): string {
     return errorTable[this.code].next;
   }

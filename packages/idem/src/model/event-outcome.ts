@@ -1,4 +1,4 @@
-// What became of an event as a whole, from what was decided for it.
+// The outcome of an event as a whole, from what was decided for it.
 import { type Decision, type EventOutcome, isAnswered, isGatheredKind, isPending } from "./decision.ts";
 import type { Event } from "./event.ts";
 import { isOwnEvent } from "./own-events.ts";

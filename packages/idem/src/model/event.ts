@@ -24,11 +24,11 @@ export interface Event {
 /** Starts one function that a run put off until its end, and names it. */
 export const deferredEventName = "inngest/deferred.schedule";
 
-/** How one event of a call is named in errors. */
+/** The name of one event of a call, in errors. */
 export const placeOf = (index: number, count: number): string =>
   count === 1 ? "The event" : `Event ${index + 1} of ${count}`;
 
-/** What user code calls `event.id`: the sender's id where there is one. */
+/** `event.id` in user code: the sender's id where there is one. */
 export const publicEventId = (event: Pick<Event, "id" | "callerId">): string => event.callerId ?? event.id;
 
 const nothing: Readonly<Record<string, unknown>> = {};

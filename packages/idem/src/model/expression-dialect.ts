@@ -1,4 +1,4 @@
-// What an expression means here where plain CEL would stop: JSON numbers meet int literals, and a field may be missing.
+// The meaning of an expression where plain CEL would stop: JSON numbers meet int literals, and a field may be missing.
 // The library parses, checks types, runs macros and functions; here every parsed node is given its meaning, or refused.
 //
 // Missing: every operator returns undefined when what it needs is missing, and looks for undefined in its operands.

@@ -64,7 +64,7 @@ function sizeOf(value: object, meter: Meter): bigint {
   return BigInt(count);
 }
 
-/** What a library function may take, from its values before it runs. */
+/** The cost of a library function, from its values before it runs. */
 function callCost(name: string, values: readonly unknown[]): number {
   const [first, second] = values;
   if (name === "join" && Array.isArray(first)) {

@@ -26,7 +26,7 @@ export class Meter {
   /** The part found missing last. Operators stop at their first missing operand, so it is the one that mattered. */
   absent: Node | undefined;
   absentBecause = "missing";
-  /** What its patterns weigh together, while it is compiled. */
+  /** The weight of its patterns together, while it is compiled. */
   patternWeight = 0;
 
   reset(): void {

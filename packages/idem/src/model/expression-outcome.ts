@@ -1,4 +1,4 @@
-// What an expression's value says to whoever asked: a key, or whether a filter lets something pass. Apart from what compiles one, which a store's thread never does.
+// An expression's value as a key, or as a filter's answer. Apart from what compiles one, which a store's thread never does.
 import { createHash } from "node:crypto";
 import type { Expression, ExpressionScope } from "./expression.ts";
 import { canonicalJson, jsonDepthMax } from "./json.ts";

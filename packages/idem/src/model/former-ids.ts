@@ -1,9 +1,9 @@
-// What a step, a function or an app was called before it was renamed (`was`).
+// Former ids of a renamed step, function or app (`was`).
 
 /** Ids it had, the first one ever first: everything of it is recorded under that one. */
 export type FormerIds = readonly [string, ...string[]];
 
-/** Null where nothing was said; `wrong` makes the error of whoever has it. */
+/** Null where nothing was said; `wrong` makes the caller's own error. */
 export function readFormerIds(own: string, was: unknown, wrong: (why: string) => Error): FormerIds | null {
   if (was === undefined) return null;
   const [first, ...later]: readonly unknown[] = Array.isArray(was) ? was : [was];

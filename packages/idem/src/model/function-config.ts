@@ -16,7 +16,7 @@ export interface CronTrigger {
   readonly cron: string;
   /** The start of each tick's run is put off by up to this much, the same for a tick in every process. */
   readonly jitterMs?: number;
-  /** What becomes of ticks whose time passed while nobody was there; `last` by default. */
+  /** For ticks whose time passed while nobody was there; `last` by default. */
   readonly missed?: MissedPolicy;
 }
 
@@ -36,7 +36,7 @@ export interface KeyConfig {
   readonly untilFinished: boolean;
   /** Whether a failed or cancelled run gives its key back. */
   readonly afterFailure: "keep" | "release";
-  /** What to do when the key is missing, null or fails: start anyway and say so, or hold the event for a person. */
+  /** Where the key is missing, null or fails: start anyway and say so, or hold the event for a person. */
   readonly onMissing: "run" | "reject";
 }
 
@@ -63,11 +63,11 @@ export interface FunctionConfig extends FlowConfig {
   readonly unkeyed?: string;
   readonly startTimeoutMs: number | null;
   readonly finishTimeoutMs: number | null;
-  /** How long one attempt of a step may take, unless the step says so itself. Absent for as long as it takes. */
+  /** Limit of one attempt of a step, unless the step has its own. Absent for as long as it takes. */
   readonly stepTimeoutMs?: number;
-  /** How often its code is entered without an outcome, and what then; absent for the default. */
+  /** Bound on entries of its code without an outcome, and what then; absent for the default. */
   readonly entries?: EntriesConfig;
-  /** What becomes of a run whose code no longer asks for a step it had begun; absent for a warning and nothing more. */
+  /** For a run whose code no longer asks for a step it had begun; absent for a warning and nothing more. */
   readonly onDiverged?: Exclude<OnDiverged, "warn">;
   /** Of its code, as the app that has it says; absent where nobody does. */
   readonly fingerprint?: string;

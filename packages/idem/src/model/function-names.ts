@@ -19,7 +19,7 @@ export interface NamedFunction {
   readonly config: Pick<FunctionConfig, "id" | "app" | "was">;
 }
 
-/** What is said of its names in its configuration; nothing of one that was never renamed. */
+/** The names in its configuration; nothing for one that was never renamed. */
 export function namesOf(app: AppNames, id: string, was: FormerIds | null): Pick<FunctionConfig, "app" | "was"> {
   if (app.was === null && was === null) return {};
   const apps = app.was ?? [app.id];
@@ -59,8 +59,8 @@ export function nameShared<Other extends NamedFunction>(
 }
 
 /**
- * What the store has of a renamed function under a name that its code does not say it had: runs, windows and schedules there would be left behind.
- * `living` are the registered ones, `own` all functions of this registration.
+ * Finds what the store has of a renamed function under a name that its code does not list: runs, windows and schedules there would be left
+ * behind. `living` are the registered ones, `own` all functions of this registration.
  */
 export function leftBehind<Row extends NamedFunction>(
   named: NamedFunction,

@@ -21,7 +21,7 @@ export const retriesMax = 20;
 export const nameCharsMax = 256;
 const jitterMsMin = 1_000;
 const jitterMsMax = 300_000;
-/** How many missed ticks "all" means, the newest ones: a day of a schedule that ticks every quarter of an hour. */
+/** The number of missed ticks that "all" means, the newest ones: a day of a schedule that ticks every quarter of an hour. */
 const missedDefault = 100;
 const missedMax = 1_000;
 
@@ -141,7 +141,7 @@ export function readTimeout(value: unknown, option: string): number | null {
   return lasting(parseDuration(value as string | number, option), option);
 }
 
-/** How often its code is entered in a row without an outcome, and what then. */
+/** Bound on entries of its code in a row without an outcome, and what then. */
 export function readEntries(value: unknown): { readonly entries?: EntriesConfig } {
   if (value === undefined) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -1,4 +1,4 @@
-// What kind of place an IP address is, whatever its spelling: an IPv4 address inside an IPv6 one is judged as itself.
+// Ranges of IP addresses, whatever their spelling: an IPv4 address inside an IPv6 one is judged as itself.
 
 /** `never`: no app can be there, and what can be (a cloud's metadata, everybody at once) must not be asked. */
 export type IpRange = "public" | "private" | "never";

@@ -179,7 +179,7 @@ function refusedKind(value: object): string | undefined {
   return undefined;
 }
 
-// How to keep what the web's own classes hold, by the name they give themselves in every realm.
+// Ways to keep what the web's own classes hold, by the name they give themselves in every realm.
 const howToKeep: Readonly<Record<string, string>> = {
   Response: "return await response.json(), or { status: response.status }",
   Request: "return await request.json(), or { url: request.url }",

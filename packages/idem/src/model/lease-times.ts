@@ -15,7 +15,7 @@ export interface LeaseTimes {
   readonly beatEveryMs: number;
   readonly beatTimeoutMs: number;
   readonly lockWaitMs: number;
-  /** What was asked of a session that does not answer for so long is asked again on another. Longer than a lock is waited for. */
+  /** A statement without an answer for this long is asked again on another session. Longer than a lock is waited for. */
   readonly queryTimeoutMs: number;
 }
 

@@ -70,7 +70,7 @@ const depthMax = 4;
 const keysMax = 50;
 const textMax = 500;
 
-/** What JSON can say of it, within bounds; a getter that throws says nothing. */
+/** The value as JSON, within bounds; a getter that throws says nothing. */
 function shown(value: unknown, depth: number, spend: (chars: number) => boolean): unknown {
   try {
     if (typeof value === "string") return spend(Math.min(value.length, textMax) + 2) ? value.slice(0, textMax) : "…";
@@ -97,7 +97,7 @@ function shown(value: unknown, depth: number, spend: (chars: number) => boolean)
   }
 }
 
-/** What one commit brings of a run's lines: one row. */
+/** A run's lines of one commit: one row. */
 export interface NewLog {
   /** The same for the same lines: a repeated call adds nothing. */
   readonly part: string;

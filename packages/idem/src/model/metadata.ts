@@ -1,4 +1,4 @@
-// What an app says about a run or one of its steps, for people: scores, what a model cost, notes of its author. Nothing is decided by it.
+// An app's remarks on a run or one of its steps, for people: scores, what a model cost, notes of its author. Nothing is decided by it.
 
 export interface MetadataChange {
   /** "" for the run itself; the step may be one that is never recorded. */

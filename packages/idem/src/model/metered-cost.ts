@@ -20,10 +20,10 @@ export function chargeCost(cost: number): void {
   allowed -= units;
 }
 
-/** What an evaluation may still cost where several share an allowance. */
+/** The rest of an allowance that several evaluations share. */
 export const allowedCost = (): number => Math.max(0, allowed);
 
-/** What `decide` evaluates may cost this much together. */
+/** All evaluations of `decide` together may cost this much. */
 export function withinCost<T>(max: number, decide: () => T): T {
   const before = allowed;
   const from = charged;

@@ -1,4 +1,4 @@
-// The word somebody probably meant: what a refusal of an unknown option, parameter or name offers instead.
+// The word that was probably meant: offered by refusals of an unknown option, parameter or name.
 
 // A third of the longer word may differ: "stroe" is meant as "store", "idempotencyKey" as "idempotency"; "retries" is not "rate".
 const differingShare = 3;
@@ -33,7 +33,7 @@ function longestBeginning(word: string, right: readonly string[]): string | null
   return begun.sort((a, b) => b.length - a.length)[0] ?? null;
 }
 
-/** How many letters are added, left out, changed or swapped with their neighbour, where no part is changed twice (Damerau–Levenshtein). */
+/** Counts letters added, left out, changed or swapped with their neighbour, where no part is changed twice (Damerau–Levenshtein). */
 function editsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

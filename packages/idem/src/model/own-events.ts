@@ -1,6 +1,6 @@
 // Names of events that are Idem's own.
 
-/** What Idem's own events are called; nobody else may send such. */
+/** Prefixes of Idem's own events; nobody else may send such. */
 export const ownEventPrefixes = ["inngest/", "idem/"] as const;
 
 /** In whatever letters: two names that look the same are not two kinds of event. */

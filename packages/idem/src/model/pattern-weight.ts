@@ -10,7 +10,7 @@ const bracedEscape = /\\[pPx]\{[^}]*\}/y;
 export function patternWeight(pattern: string): number {
   const open: number[] = [];
   let sum = 0;
-  /** What stands right before, which a repetition would repeat. */
+  /** The weight of the part right before, which a repetition would repeat. */
   let last = 0;
   const add = (weight: number) => {
     sum += weight;

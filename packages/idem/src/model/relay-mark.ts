@@ -1,2 +1,2 @@
-/** On the options of a `send` that hands on what stood in an outbox: whoever plays a program tells it from what code sends while it is loaded. */
+/** On the options of a relay's `send`, which hands an outbox on: `idem verify` tells it from what code sends while it is loaded. */
 export const relayMark = Symbol.for("idem.relay");

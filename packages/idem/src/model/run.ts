@@ -15,7 +15,7 @@ export interface RerunFrom {
   readonly stepId: string;
   /** The id its author wrote. */
   readonly name: string;
-  /** How many outcomes came along from the run it reruns: the first ones of its memo. */
+  /** The number of outcomes that came along from the run it reruns: the first ones of its memo. */
   readonly keptCount: number;
 }
 
@@ -51,7 +51,7 @@ export interface Run {
   readonly eventId: string;
   /** The function key this run holds or held, as canonical JSON; null when the function has none or it was missing. */
   readonly key: string | null;
-  /** What destination keys are made of, beside the generation: the key, else the event's id, else the invoking step's key. */
+  /** Destination keys are made of it and the generation: the key, else the event's id, else the invoking step's key. */
   readonly subject: string;
   /** Names the window this run belongs to; equal for reruns and after a release, new when a window ended by itself. */
   readonly generation: string;

@@ -86,7 +86,7 @@ export function openText(keyring: Keyring | null, place: SealedPlace, text: stri
 
 const boundTo = ({ env, kind, name }: SealedPlace): Buffer => Buffer.from(JSON.stringify([env, kind, name]));
 
-/** What needs a secret, or null where this process has no key to it or it is spoilt. `shut` gets the reason. */
+/** The result of code that needs a secret, or null where this process has no key to it or it is spoilt. `shut` gets the reason. */
 export function ifOpens<T>(look: () => T, shut: (why: IdemError) => void = () => {}): T | null {
   try {
     return look();

@@ -104,11 +104,11 @@ function isRow(text: string): boolean {
   return neighbours * 4 >= (text.length - 1) * 3;
 }
 
-// What stands in examples, and what lists of leaked passwords begin with; longer ones first, for they are taken out one by one.
+// Words of examples, and of the beginnings of lists of leaked passwords; longer ones first, for they are taken out one by one.
 const tried =
   /administrator|qwertyuiop|production|password|passwort|changeme|asdfghjkl|inngest|letmein|welcome|operator|iloveyou|football|sunshine|princess|superman|zxcvbnm|qwertz|qwerty|azerty|asdfgh|zxcvbn|default|example|signing|signkey|staging|dragon|monkey|master|shadow|secret|viewer|change|please|admin|event|login|hello|idem|test|root|user|pass|this|prod|key|dev|the|my|me|to/g;
 
-/** What is left without them, without digits and signs, is next to nothing. */
+/** Without them, digits and signs, next to nothing is left. */
 function isWellKnown(text: string): boolean {
   const left = text.replace(tried, "");
   return left !== text && left.replace(/[\d\s\p{P}\p{S}]/gu, "").length < 4;

@@ -3,7 +3,7 @@
 // the reason.
 import { toJson } from "./json.ts";
 
-/** Arguments are mostly ids. Who hands a step more than this has it in the event or in an outcome, where it is kept whole. */
+/** Arguments are mostly ids. More than this is in the event or in an outcome as well, where it is kept whole. */
 export const inputBytesMax = 64 * 1024;
 
 const reasonCharsMax = 300;

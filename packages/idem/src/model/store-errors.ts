@@ -1,4 +1,4 @@
-// Why a store cannot be opened, where trying again changes nothing until somebody has changed something.
+// Why a store cannot be opened, where trying again changes nothing until something else is changed.
 import { define } from "./error-definition.ts";
 
 export const storeErrors = {

@@ -1,4 +1,4 @@
-// What happened that somebody should hear of, each told once: to the log and to programs (`idem.on`). To add one: its line in the union,
+// News for people and programs, each said once: to the log and to listeners (`idem.on`). To add one: its line in the union,
 // and its line in the table with its level and its sentence. Nothing here carries an event's data or a step's value.
 import { isLoud } from "./entries.ts";
 import type { SerializedError } from "./user-errors.ts";
@@ -35,7 +35,7 @@ export type Tidings =
   /** Its process was lost, and this one goes on with it. */
   | (OfRun & {
       readonly kind: "run.taken-over";
-      /** How many processes were lost with it since it last got on. */
+      /** Processes lost with it since it last got on. */
       readonly lostWorkers: number;
       /** The last of them. */
       readonly worker: string;
@@ -120,7 +120,7 @@ function lengthOf(ms: number): string {
 
 export const told: { readonly [K in TidingsKind]: Told<TidingsOf<K>> } = {
   "attempt.failed": {
-    // The last of the code between steps is the run's own failure, which is told with the same error.
+    // The last of the code between steps is the run's own failure, which is reported with the same error.
     level: ({ step, retryAt }) => (step === null && retryAt === null ? null : "warn"),
     sentence: (t) =>
       `attempt ${t.attempt} of ${t.maxAttempts} of ${inStep(t.step)} failed in ${ofRun(t)}: ${nameOf(t.error)} (${nextTry(t.retryAt, t.failedAt)})`,

@@ -19,8 +19,8 @@ export class Turns {
   #isArmed = false;
 
   /**
-   * `soon`: calls back once the loop has looked at everything else. `mayLook`: asked in each turn that whoever looks for something could
-   * have; they give way to what it knows of, events that arrive do not.
+   * `soon`: calls back once the loop has looked at everything else. `mayLook`: asked before each turn of a search: searches give way to
+   * what it knows of, events that arrive do not.
    */
   constructor(soon: (run: () => void) => void, mayLook: () => boolean = () => true) {
     this.#soon = soon;

@@ -1,4 +1,4 @@
-// The errors authors throw and catch. Final versus retryable is a type, not a flag somebody may forget to read.
+// The errors authors throw and catch. Final versus retryable is a type, not a flag that is easily forgotten.
 import { fromJson } from "./json.ts";
 
 /** Thrown in a step or function: trying again cannot help, so no retry follows. */
@@ -18,7 +18,7 @@ export class RetryAfterError extends Error {
   }
 }
 
-/** What a step that failed for good throws into the function's code; catch it to go on without the step. */
+/** Thrown into the function's code by a step that failed for good; catch it to go on without the step. */
 export class StepError extends Error {
   override readonly name: string;
   readonly code?: string;

@@ -1,8 +1,8 @@
-// What `idem verify` may say of a function (docs/verify.md has what each means).
+// Verdicts of `idem verify` on a function (docs/verify.md has what each means).
 
 /** The worst first. */
 export const verdicts = ["DOUBLED", "LOST", "HALF", "DIVERGED", "UNPROVEN", "ACCEPTED", "HELD"] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** What may be wrong, accepted or not. */
+/** Kinds of faults, accepted or not. */
 export const findingKinds = ["DOUBLED", "LOST", "HALF", "DIVERGED", "UNPROVEN"] as const satisfies readonly Verdict[];

@@ -9,7 +9,7 @@ interface WaitBase {
   /** When the wait ends by itself, with `onTimeout`; null means never. */
   readonly timeoutAt: number | null;
   readonly onTimeout: Outcome;
-  /** What its step was asked for (step-input.ts), for people; null or absent for nothing. */
+  /** The input of its step (step-input.ts), for people; null or absent for nothing. */
   readonly input?: string | null;
 }
 
@@ -22,7 +22,7 @@ export type NewWait = WaitBase &
         /** One equality taken from the expression: the arriving event's value at `path` is this canonical JSON; "" for none. */
         readonly path: string;
         readonly value: string;
-        /** What is left to evaluate for each candidate, as CEL over `event` and `async`; null for nothing. */
+        /** Left to evaluate for each candidate, as CEL over `event` and `async`; null for nothing. */
         readonly rest: string | null;
       }
     | {

@@ -10,7 +10,7 @@ export interface ZoneStretch {
   readonly to: number;
   /** Wall time is the instant plus this. */
   readonly offset: number;
-  /** What the offset was before `from`; null when it is not known to have changed there. */
+  /** The offset before `from`; null when it is not known to have changed there. */
   readonly before: number | null;
   /** Wall times below this one were shown before `from`, in the last day. */
   readonly shown: number;

@@ -1,7 +1,7 @@
 // npm run create [-- plain express hono next] [--store sqlite|postgres]
 //
-// What `npm create idem` makes, as a stranger has it: packed, made in an empty folder by the packed command, installed, its test run, verified, linted, built and started, and the same
-// order placed twice. By default every template on SQLite and the plain one on PostgreSQL. Needs the network and several minutes.
+// Proves `npm create idem` as a stranger has it: packed, made in an empty folder by the packed command, installed, its test run, verified, linted, built and
+// started, and the same order placed twice. By default every template on SQLite and the plain one on PostgreSQL. Needs the network and several minutes.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -38,7 +38,7 @@ function expectSame(what, found, wanted) {
   }
 }
 
-/** What is not published yet is taken from where it was packed. */
+/** Packages that are not published yet are taken from where they were packed. */
 function install(folder, packed) {
   const path = join(folder, "package.json");
   const manifest = JSON.parse(readFileSync(path, "utf8"));

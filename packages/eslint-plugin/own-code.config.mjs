@@ -1,4 +1,4 @@
-// What docs/lint.md counts false alarms with: npx eslint --no-config-lookup -c packages/eslint-plugin/own-code.config.mjs examples acceptance
+// For the count of false alarms in docs/lint.md: npx eslint --no-config-lookup -c packages/eslint-plugin/own-code.config.mjs examples acceptance
 import parser from "@typescript-eslint/parser";
 import idem from "./dist/index.js";
 

@@ -1,4 +1,4 @@
-// What a project is made of, as it was asked for.
+// The parts of a project, as it was asked for.
 
 export const templates = ["plain", "express", "hono", "next"] as const;
 export const stores = ["sqlite", "postgres"] as const;

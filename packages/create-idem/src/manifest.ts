@@ -1,4 +1,4 @@
-// What stands around the code: package.json, the compiler's settings, what git leaves out, how PostgreSQL is named, the README.
+// The files around the code: package.json, the compiler's settings, what git leaves out, how PostgreSQL is named, the README.
 import { type Form, layoutOf } from "./form.ts";
 
 /** Tried by `npm run create`. */

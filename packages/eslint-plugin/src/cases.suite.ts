@@ -1,4 +1,4 @@
-// A rule's cases: right code is passed over and wrong code told, read by the parser of ESLint and by that of TypeScript alike.
+// A rule's cases: right code is passed over and wrong code reported, read by the parser of ESLint and by that of TypeScript alike.
 import parser from "@typescript-eslint/parser";
 import { Linter } from "eslint";
 import { describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ interface Wrong {
   readonly code: string;
   /** The messages, in the order of the source. */
   readonly ids: readonly string[];
-  /** What a message has to contain. */
+  /** A part of the message. */
   readonly says?: string;
   /** The code with every fix and the first suggestion made. */
   readonly mended?: string;

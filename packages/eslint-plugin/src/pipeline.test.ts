@@ -112,7 +112,7 @@ function repository(code: string, files: Readonly<Record<string, string>>, ...ar
   return { folder, initialised, script: (...words: string[]) => started(folder, words) };
 }
 
-/** What `npm install` would bring. */
+/** Links what `npm install` would bring. */
 function link(folder: string): void {
   const own = join(folder, "node_modules");
   const places: Record<string, string> = { oxlint: join(root, "packages/eslint-plugin/node_modules/oxlint") };

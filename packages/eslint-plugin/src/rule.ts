@@ -29,7 +29,7 @@ export interface RuleParts {
   readonly fixes?: boolean;
   readonly suggests?: boolean;
   readonly options?: Rule.RuleMetaData["schema"];
-  /** What a file without durable functions and steps has to contain to be looked at, too. */
+  /** A file without durable functions and steps is looked at, too, where it contains this. */
   readonly everywhere?: RegExp;
   find(file: File, options: Readonly<Record<string, unknown>>, path: string): Iterable<Found>;
 }
@@ -37,7 +37,7 @@ export interface RuleParts {
 /** The page that is published beside the code: always of the version that speaks. */
 const page = new URL("../docs/lint.md", import.meta.url).href;
 
-/** What any file with a durable function or a step contains: most files are not read any further. */
+/** Every file with a durable function or a step contains one of these: most files are not read any further. */
 const durable = /createFunction|step|Step/;
 
 export function defineRule({

@@ -1,4 +1,4 @@
-// The wrong and right code of the three articles Idem comes from, told apart: what is wrong is told of by the rule that is meant, and what stands in its place is not.
+// The wrong and right code of the three articles Idem comes from, told apart: the wrong code is reported by the rule that is meant, the right code is not.
 import type { Linter } from "eslint";
 import { expect, test } from "vitest";
 import { lint } from "./cases.suite.ts";

@@ -1,4 +1,4 @@
-// What changes from try to try or from run to run: the attempt's number, how often it was entered, the run's id.
+// Values that change from try to try or from run to run: the attempt's number, how often it was entered, the run's id.
 import type { File } from "./file.ts";
 import { isFunction, memberName, type Node } from "./syntax.ts";
 import { trace } from "./trace.ts";

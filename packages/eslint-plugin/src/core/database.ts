@@ -67,7 +67,7 @@ const settlers = /^(onConflict\w*|onDuplicateKeyUpdate|ignore|merge|orIgnore|orU
 const sqlMethods =
   /^(query|execute|exec|run|all|get|prepare|raw|unsafe|sql|none|one|oneOrNone|any|many|batch|\$queryRaw(Unsafe)?|\$executeRaw(Unsafe)?)$/;
 
-/** What only models of Mongoose are asked: `Wallet.updateOne(…)`. */
+/** Methods that only models of Mongoose have: `Wallet.updateOne(…)`. */
 const ofModels =
   /^(insertMany|insertOne|updateOne|updateMany|findOneAndUpdate|findByIdAndUpdate|deleteOne|deleteMany|findOne|findById)$/;
 
@@ -86,7 +86,7 @@ function isTrueOnce(sql: string): boolean {
   return columns.some((column) => new RegExp(`\\b${column}\\b"?\\s*(=|in\\b)`, "i").test(where));
 }
 
-/** What a row is called that says "this was done". */
+/** Names of rows that say "this was done". */
 const marker = /idempot|processed|dedup|inbox|seen_?events|event_?id|request_?id|(^|_|[a-z])key$/i;
 
 export function isDatabase({ module, names, root, path }: Source): boolean {
@@ -270,7 +270,7 @@ const transactions =
 const guarding =
   /^(sameTransaction|sameTransactionSync|preparedTransaction|withLock|withTransactionLock|findOrCreate\w*)$/;
 
-/** What a transaction has that lets its work happen once: a mark that it happened, or a lock too, behind which a look is still true when it is acted upon. */
+/** Lets a transaction's work happen once: a mark that it happened, or a lock too, behind which a look is still true when it is acted upon. */
 type Guard = "mark" | "lock";
 
 /** Whether what stands here happens once with a mark that it happened: in one transaction with it, behind a lock, or in a body that Idem guards. */

@@ -286,7 +286,7 @@ export class Durable {
     return [...own, ...elsewhere.filter((use) => !isWithin(use, fn)).flatMap((use) => this.placesOf(use))];
   }
 
-  /** A handler by its own parameter: `async ({ event, step }) => …`, whoever it is handed to. */
+  /** A handler by its own parameter: `async ({ event, step }) => …`, wherever it is handed to. */
   #takesStepTools(fn: Fn): boolean {
     return this.steps.some(({ call }) => {
       if (!isWithin(call, fn)) return false;

@@ -17,7 +17,7 @@ export interface Effect {
   readonly makes: boolean;
   /** The destination, where it is known; `key` null where it takes none. */
   readonly provider: { readonly name: string; readonly takesKey: boolean; readonly key: KeyWay } | null;
-  /** What names the thing that is written: an address, a path, a key of a bucket. */
+  /** Names the thing that is written: an address, a path, a key of a bucket. */
   readonly address: Node | null;
   /** The collection it belongs to: two calls of one resource have the same. */
   readonly resource: string | null;

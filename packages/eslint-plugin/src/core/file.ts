@@ -1,4 +1,4 @@
-// What the rules know of one file. Made once for each, by whichever rule asks first.
+// The rules' knowledge of one file. Made once for each, by whichever rule asks first.
 import type { SourceCode } from "eslint";
 import { Durable } from "./durable.ts";
 import { type Effect, readEffect } from "./effects.ts";

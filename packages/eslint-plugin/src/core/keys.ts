@@ -19,13 +19,13 @@ import {
 export type KeyState =
   | { readonly state: "keyed"; readonly node: Node }
   | { readonly state: "unkeyed" }
-  /** Handed over by somebody whose code is not here. */
+  /** Handed over by code that is not here. */
   | { readonly state: "unknown" };
 
 const keyNames =
   /^(idempotencykey|idempotencytoken|idempotentkey|idempotencyid|messagededuplicationid|clienttoken|clientrequesttoken|paypalrequestid|ckoidempotencykey|xqontoidempotencykey|xidempotencykey|xrequestid|dedupkey|dedupekey|deduplicationid|deduplicationkey)$/;
 const isKeyName = (name: string): boolean => keyNames.test(name.replace(/[-_]/g, "").toLowerCase());
-/** What a step's callback receives that carries its key. */
+/** Arguments of a step's callback that carry its key. */
 const stepKeys = new Set(["key", "headers", "fields"]);
 
 export function keyOfCall(names: Names, durable: Durable, effect: Effect): KeyState {

@@ -1,4 +1,4 @@
-// Where a value comes from, as far as one file tells: imports, aliases, destructuring, parameters with a type, and the types of a project that has them.
+// Where a value comes from, as far as one file shows: imports, aliases, destructuring, parameters with a type, and the types of a project that has them.
 import type { TSESTree } from "@typescript-eslint/types";
 import type { Scope, SourceCode } from "eslint";
 import {
@@ -20,7 +20,7 @@ type Variable = Scope.Variable;
 export interface Source {
   /** The package; null for what is of this project, of the platform or unknown. */
   readonly module: string | null;
-  /** What the root is called: the imported name, else the name it has here. */
+  /** The root's name: the imported one, else the one it has here. */
   readonly root: string;
   /** Every name it had on the way. */
   readonly names: readonly string[];
@@ -28,7 +28,7 @@ export interface Source {
   readonly path: readonly string[];
 }
 
-/** What a type is called, and the package that declares it. */
+/** A type's name, and the package that declares it. */
 interface TypeName {
   readonly module: string | null;
   readonly name: string;
@@ -330,7 +330,7 @@ function required(call: Call): string | null {
   return isRequire && call.arguments.length === 1 ? textOf(call.arguments[0]) : null;
 }
 
-/** What a loop's variable is taken from. */
+/** The iterable of a loop's variable. */
 function loopedOver(declarator: TSESTree.VariableDeclarator): Node | null {
   const loop = declarator.parent.parent;
   return loop?.type === "ForOfStatement" && loop.left === declarator.parent ? loop.right : null;

@@ -7,7 +7,7 @@ export interface Provider {
   readonly name: string;
   /** Packages that are its SDK. */
   readonly modules: readonly (string | RegExp)[];
-  /** What its client is called where no import tells. */
+  /** Names of its client, where no import says. */
   readonly names: RegExp;
   /** Members of the client, joined by dots, that make something new each time. */
   readonly makes: RegExp;

@@ -17,7 +17,7 @@ export interface Request {
   /** Null where it is not written here. */
   readonly method: string | null;
   readonly url: Node | null;
-  /** What may have headers: null where something unknown is handed over. */
+  /** May have headers: null where something unknown is handed over. */
   readonly options: readonly Node[];
   /** Whether an answer of 500 is no error of the call's own. */
   readonly isFetch: boolean;
@@ -84,7 +84,7 @@ function fetched(names: Names, call: Call, given: Node[]): Request {
   return { method, url: url ?? null, options, isFetch: true };
 }
 
-/** Null where it is somebody else's to say; `otherwise` where none is written. */
+/** Null where it is decided elsewhere; `otherwise` where none is written. */
 function methodIn(names: Names, options: readonly Node[], otherwise: string | null = null): string | null {
   for (const each of options) {
     const object = names.objectOf(each);
@@ -96,7 +96,7 @@ function methodIn(names: Names, options: readonly Node[], otherwise: string | nu
   return otherwise;
 }
 
-/** What is written of an address: "https://crm.example/clients/ " with a blank for what is not. */
+/** The written parts of an address: "https://crm.example/clients/ " with a blank for the others. */
 export function addressText(names: Names, url: Node | null): string | null {
   return url === null ? null : writtenText(names.valueOf(url));
 }

@@ -73,7 +73,7 @@ export function* descend(node: Node, enter: (node: Node) => boolean = () => true
   for (const child of childrenOf(node)) yield* descend(child, enter);
 }
 
-/** What runs as part of it: not what only a function inside it would run. */
+/** Code that runs as part of it: not what only a function inside it would run. */
 export const descendHere = (node: Node): Generator<Node> => descend(node, (each) => each === node || !isFunction(each));
 
 /** "run" of `step.run` and `step["run"]`. */
@@ -108,7 +108,7 @@ export function textOf(node: Node | null | undefined): string | null {
   return null;
 }
 
-/** What is written of a text, with a blank for each part that is not; null for no text. */
+/** The written parts of a text, with a blank for each of the others; null for no text. */
 export function writtenText(node: Node | null | undefined): string | null {
   if (!node) return null;
   const plain = bare(node);

@@ -2,7 +2,7 @@
 import type { DurableFunction } from "./durable.ts";
 import type { File } from "./file.ts";
 
-/** Whoever has many of the others: a key that names only them swallows the second one. */
+/** Owners have many of the others: a key that names only them swallows the second one. */
 const owners = new Set([
   "user",
   "customer",

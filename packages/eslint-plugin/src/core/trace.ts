@@ -1,4 +1,4 @@
-// What an expression is made of: its parts, the variables in it, what those were made of, and what helpers of the file return.
+// The parts of an expression: the variables in it, what those were made of, and what helpers of the file return.
 import type { TSESTree } from "@typescript-eslint/types";
 import type { Durable } from "./durable.ts";
 import type { Names } from "./names.ts";

@@ -132,7 +132,7 @@ function awaited(node: Node): readonly Edit[] | null {
 
 const timers = /^(setTimeout|setInterval|setImmediate|queueMicrotask|process\.nextTick)$/;
 
-/** The timer that calls it later, unless somebody waits for a promise around it. */
+/** The timer that calls it later, unless a promise around it is awaited. */
 function timerAround(file: File, node: Node): string | null {
   let timer: string | null = null;
   for (const each of ancestors(node)) {

@@ -27,7 +27,7 @@ export const functionKey = defineRule({
   },
 });
 
-/** What a step of this file sends has the id of that step: the sender's key speaks for it. */
+/** Events sent by a step of this file have the id of that step: the sender's key speaks for them. */
 const sentBySteps = (file: File): string[] =>
   file.durable.steps.flatMap(({ tool, call }) =>
     tool === "sendEvent"
@@ -35,7 +35,7 @@ const sentBySteps = (file: File): string[] =>
       : [],
   );
 
-/** What a webhook() of this file receives is claimed by its provider's id: "stripe/" stands for all of them. */
+/** Events received by a webhook() of this file are claimed by their provider's id: "stripe/" stands for all of them. */
 const receivedHere = (file: File): string[] =>
   file.calls.flatMap((call) => {
     const { module, root, path } = file.names.sourceOf(call.callee);

@@ -64,7 +64,7 @@ export const noSwallowedCrash = defineRule({
   },
 });
 
-/** The catch, or the callback of `.catch`, that hears of this call's failure and only tells a log. */
+/** The catch, or the callback of `.catch`, that gets this call's failure and only logs it. */
 function swallowing(node: Node): TSESTree.CatchClause | Node | null {
   let at = node;
   for (const parent of ancestors(node)) {

@@ -50,7 +50,7 @@ export const verifyBeforeClaim = defineRule({
   },
 });
 
-/** What takes an id, keeps a delivery or passes it on. */
+/** Takes an id, keeps a delivery or passes it on. */
 const isClaim = ({ kind, statement }: Effect): boolean =>
   kind === "event" || kind === "queue" || (kind === "database" && statement?.act !== "delete");
 

@@ -1,4 +1,4 @@
-// Every file of a project, by its path. What `idem init` would put into it (lint rules, scripts, the pipeline) is put in by `idem init`'s own plan.
+// Every file of a project, by its path. Lint rules, scripts and the pipeline are put in by the plan of `idem init` itself.
 import manifest from "../../idem/package.json" with { type: "json" };
 import { planInit } from "../../idem/src/cli/init/plan.ts";
 import { codeOf } from "./code.ts";

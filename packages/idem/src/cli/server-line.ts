@@ -1,4 +1,4 @@
-// A server elsewhere, as a command reaches it: by its address and a key, through /api. What it answers has the types of its routes.
+// A server elsewhere, as a command reaches it: by its address and a key, through /api. Its answers have the types of its routes.
 import { type ErrorCode, errorTable, IdemError } from "../model/errors.ts";
 import type { HttpResponse } from "../platform/platform.ts";
 import { RemoteServer } from "../sdk/remote-server.ts";

@@ -1,4 +1,4 @@
-// The databases of a program, prepared for the worlds of `idem verify`: copies and scratch databases. What the project itself works with is only read.
+// The databases of a program, prepared for the worlds of `idem verify`: copies and scratch databases. The project's own are only read.
 import fs, { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// `verify(idem, …)`: what `idem verify` does, from a test. The functions are played in threads that load the modules they were made in, as a process would.
+// `verify(idem, …)`: `idem verify` from a test. The functions are played in threads that load the modules they were made in, as a process would.
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Refusal } from "../cli/exit.ts";

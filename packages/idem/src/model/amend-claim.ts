@@ -57,7 +57,7 @@ export function amendClaim(
   return { kind: "amended", claim };
 }
 
-// Everything a decision may rest upon. How often it was asked for is counted beside it, and makes nothing else of it.
+// Everything a decision may rest upon. The count of askings stands beside it, and decides nothing.
 const decisive = [
   "holder",
   "fence",

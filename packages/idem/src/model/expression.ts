@@ -1,5 +1,5 @@
 // CEL expressions over an event: keys, filters, the `if` of a wait. Compiled once per text, evaluated without throwing,
-// in time that the data cannot stretch. What operators mean is in expression-dialect.ts.
+// in time that the data cannot stretch. The meaning of operators is in expression-dialect.ts.
 
 // A namespace, so that the library is set up when the first expression asks for it: scripts/bundle.mjs.
 import * as cel from "@marcbachmann/cel-js";

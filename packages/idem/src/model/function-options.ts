@@ -1,5 +1,5 @@
 // The options of a function, read and checked in one place, whether they were written in this process or arrived
-// over a wire. What limits, gathers and cancels its runs is in flow-options.ts.
+// over a wire. Options that limit, gather and cancel its runs are in flow/options.ts.
 import { parseCron } from "./cron.ts";
 import { lasting, parseDuration } from "./duration.ts";
 import { type EntriesConfig, entriesDefault, entriesDelayMsMax, entriesMaxMost } from "./entries.ts";

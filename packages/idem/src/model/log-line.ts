@@ -1,4 +1,4 @@
-// One line that a function's code wrote through its `logger`, as it is kept with the run. What code hands to a logger can be anything and of
+// One line that a function's code wrote through its `logger`, as it is kept with the run. Code may hand a logger anything, of
 // any size: it is cut before it is written down, never walked whole.
 import { createHash } from "node:crypto";
 

@@ -6,7 +6,7 @@ import { costCharged, costPerMs } from "./metered-cost.ts";
 // Together with one evaluation, which is not interrupted: 5 ms.
 const turnCost = costPerMs;
 
-/** In each turn of this number those who look go by how long they wait. */
+/** In each turn of this number searches go by how long they wait. */
 const turnOfTheOldest = 4;
 
 export class Turns {

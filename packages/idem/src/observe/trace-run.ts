@@ -1,5 +1,5 @@
-// Spans of one pass over a run: the pass itself, the attempts it really makes, what they do outside, and the calls to an app. What is given back from the
-// memo makes none.
+// Spans of one pass over a run: the pass itself, the attempts it really makes, what they do outside, and the calls to an app. Steps given back from the
+// memo make none.
 
 import { publicEventId } from "../model/event.ts";
 import type { Run } from "../model/run.ts";

@@ -1,4 +1,4 @@
-// Duplicates as they arrive. What doctor finds in days of rows is found here among the last ones of each function: the same judgement
+// Duplicates as they arrive. Doctor looks for them in days of rows; here they are found among the last ones of each function: the same judgement
 // over a window that slides along. Time is what the rows say, so the same arrivals give the same findings.
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";

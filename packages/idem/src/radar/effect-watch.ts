@@ -1,5 +1,5 @@
 // Rules about effects: "more than N effects for one entity within T". Claims stand in the order of their scopes, in which an entity's effects are
-// neighbours; so they are walked through a page at a look, round and round. What is older than an hour is doctor's and people's.
+// neighbours; so they are walked through a page at a look, round and round. Older ones than an hour are doctor's and people's.
 import { type Effect, effectOf, effectScopes } from "../model/effect.ts";
 import type { StoreReads } from "../store/reads.ts";
 import { push } from "./candidates.ts";

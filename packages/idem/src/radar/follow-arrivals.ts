@@ -25,7 +25,7 @@ import { type FoundAlert, mergeFound, wordsOf } from "./found-alert.ts";
 import { type RadarRule, readRules, ruleKind } from "./rules.ts";
 
 export const radarLimits = {
-  // Ids are made before their commit. What is committed later than this is left to doctor.
+  // Ids are made before their commit. Later commits than this are left to doctor.
   settleMs: 2_000,
   // A few milliseconds of reading.
   pageMax: 500,

@@ -1,5 +1,5 @@
 // Runs of functions without a key, taken together by the radar's best guess: by the field it suggests as a key, or by one that shows in
-// the runs at hand. What came together that way is judged here: certainly twice, or maybe the same.
+// the runs at hand. Runs taken together are judged here: certainly twice, or maybe the same.
 import { Expressions } from "../model/expression.ts";
 import { evaluateKey } from "../model/expression-outcome.ts";
 import { differingPaths, fromJson } from "../model/json.ts";

@@ -155,7 +155,7 @@ function holdsAll(state: Json, expected: readonly Json[]): boolean {
   return Object.keys(state).length === names.size && [...names].every(has);
 }
 
-/** `expected` are clean runs, one for each piece of work. What is addressed exists once, in the state any of them left it, or all of them together. */
+/** `expected` are clean runs, one for each piece of work. An addressed thing exists once, in the state any of them left it, or all of them together. */
 export function compareThings(world: Outside, expected: readonly Outside[], volatile: Volatile): Difference {
   const have = named(world, volatile);
   const want = expected.map((each) => namedOnce(each, volatile));

@@ -52,7 +52,7 @@ export class FunctionWorlds {
     });
     // Those that are not waited for yet may fail, too.
     void Promise.allSettled(all);
-    // In their order, whichever thread was first: the same report each time. What is there is weighed while others are played.
+    // In their order, whichever thread was first: the same report each time. Finished worlds are weighed while others are played.
     for (const one of all) {
       const played = await one;
       if (played !== null) await weigh(played);

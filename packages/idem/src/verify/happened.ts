@@ -1,4 +1,4 @@
-// Which schedules happened to a function, all of them, and which did not: what did not happen proves nothing. Pure but for what it keeps.
+// The schedules that happened whole to a function, and those that did not, which prove nothing. Pure but for what it keeps.
 import { type CleanFacts, isInVain, nameOf, readSchedule, type Schedule, whyNotHappened } from "./schedules.ts";
 
 /** Names that mean nothing are left out. */
@@ -7,7 +7,7 @@ export const readSchedules = (names: readonly string[]): Schedule[] =>
 
 export class Happened {
   private readonly whole = new Set<string>();
-  /** By the schedule: what of it did not happen. */
+  /** The part that did not happen, by schedule. */
   private readonly idle = new Map<string, string>();
 
   get count(): number {
@@ -19,7 +19,7 @@ export class Happened {
     else this.idle.set(id, missing);
   }
 
-  /** Of those that were asked for by their names: what did not happen, and why. */
+  /** Those that were asked for by name and did not happen, and why. */
   inVain(asked: readonly string[], facts: CleanFacts): { readonly schedule: string; readonly thing: string }[] {
     return readSchedules(asked).flatMap(({ id, adversities }) => {
       if (this.whole.has(id)) return [];
@@ -30,7 +30,7 @@ export class Happened {
     });
   }
 
-  /** Of what is remembered: what was played and did not happen, or means nothing any more. */
+  /** Remembered ones that were played and did not happen, or mean nothing any more. */
   outdated(remembered: readonly string[], facts: CleanFacts): string[] {
     return remembered.filter((name) => {
       const schedule = readSchedule(name);

@@ -77,7 +77,7 @@ export const scheduleOf = (...adversities: readonly Adversity[]): Schedule =>
 /** Null for a name that means nothing. */
 export function readSchedule(id: string): Schedule | null {
   if (id === cleanSchedule.id) return cleanSchedule;
-  // Somebody types it: what is no encoding means nothing.
+  // It may be typed by hand: a broken encoding means nothing.
   if (/%(?![0-9A-Fa-f]{2})/.test(id)) return null;
   const read = id.split("+").map((name) => readAdversity(decodeURIComponent(name)));
   return read.some((each) => each === null) ? null : scheduleOf(...(read as Adversity[]));

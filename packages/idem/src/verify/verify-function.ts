@@ -67,7 +67,7 @@ export interface VerifyFunctionOptions {
   readonly picks?: (schedule: Schedule, index: number) => boolean;
   /** Those of a lower rank are played first; as they are listed, unless given. */
   readonly rank?: (schedule: Schedule) => number;
-  /** Played before all others: what failed the last time. */
+  /** Failed the last time: played before all others. */
   readonly remembered?: readonly string[];
   /** Why a finding about this effect may be; null where nobody said so. */
   readonly accepts?: (effect: string) => string | null;

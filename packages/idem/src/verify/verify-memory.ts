@@ -12,7 +12,7 @@ export interface Accepted {
 }
 
 export interface VerifyMemory {
-  /** By function: what failed once. */
+  /** Schedules that failed once, by function. */
   readonly failing: Readonly<Record<string, readonly string[]>>;
   readonly accepted: readonly Accepted[];
 }

@@ -1,4 +1,4 @@
-// idem completion: what shells need to complete commands and options.
+// idem completion: scripts with which shells complete commands and options.
 import type { Command } from "../command.ts";
 import { completionFor, type Shell, shells } from "../completion.ts";
 import { usage } from "../exit.ts";

@@ -1,4 +1,4 @@
-// idem effects: what steps did to systems outside; what came out twice; and settling what nobody knows the outcome of.
+// idem effects: effects of steps on systems outside; those that came out twice; and settling unknown outcomes.
 import type { Effect } from "../../model/effect.ts";
 import { type Command, type Context, countOption, durationOption, serverOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";

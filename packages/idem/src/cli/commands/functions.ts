@@ -1,4 +1,4 @@
-// idem functions: what is registered in the store.
+// idem functions: the functions registered in the store.
 
 import { flowText } from "../../flow/words.ts";
 import { type FunctionConfig, type KeyConfig, whyNoKey } from "../../model/function-config.ts";

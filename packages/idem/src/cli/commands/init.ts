@@ -1,4 +1,4 @@
-// idem init: a project gets the lint rules, the two scripts and the pipeline. What is there stays; done twice is done once.
+// idem init: a project gets the lint rules, the two scripts and the pipeline. Existing text stays; done twice is done once.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";

@@ -1,4 +1,4 @@
-// idem keys: who has which key, until when, and how often it was asked for; and giving one back by hand.
+// idem keys: keys with their holders, ends and askings; and giving one back by hand.
 import { type Claim, eventScope, functionScope, isTaken, webhookScope } from "../../model/claim.ts";
 import { functionKey } from "../claim-key.ts";
 import { type Command, type Context, countOption, type Reading, serverOptions } from "../command.ts";

@@ -1,4 +1,4 @@
-// idem radar: what the duplicate radar found while the engine ran, and a person's answer to it.
+// idem radar: alerts of the duplicate radar, and a person's answer to them.
 import { errors } from "../../model/errors.ts";
 import { readVerdicts, verdictKind } from "../../observe/published-verdicts.ts";
 import { deliveriesOf } from "../../radar/alert-deliveries.ts";

@@ -1,4 +1,4 @@
-// The plugin in a flat configuration of ESLint: a new one, or two lines in one that is there. What is added stands first in the list, where no bracket has to be
+// The plugin in a flat configuration of ESLint: a new one, or two lines in one that is there. Its entry stands first in the list, where no bracket has to be
 // counted to find the place; its rules are nobody else's, so the order does not matter. Pure.
 
 export const eslintNames = ["js", "mjs", "cjs", "ts", "mts", "cts"].map((ending) => `eslint.config.${ending}`);

@@ -33,7 +33,7 @@ export function openFiles(of: Outside, areNobodys: (path: string) => boolean): v
   isNobodys = areNobodys;
 }
 
-/** Another world's. What the last one held is gone, unless it is an app's: that is the command's to end. */
+/** Another world's. The last one's files are gone, unless they are an app's: those are the command's to end. */
 export function beginFiles({ filesIn, notes }: Pick<WorldOfWatcher, "filesIn" | "notes">): Overlay {
   if (filesIn === null) overlay.close();
   overlay = newOverlay(filesIn ?? ofThread(), notes("files"));

@@ -1,4 +1,4 @@
-// Loaded into Node's module hooks: each file of the user's gets the life it is loaded for, so that every life has modules of its own. What belongs to Idem is
+// Loaded into Node's module hooks: each file of the user's gets the life it is loaded for, so that every life has modules of its own. Idem's own modules are
 // shared by all.
 
 interface Resolved {

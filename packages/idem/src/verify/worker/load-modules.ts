@@ -12,7 +12,7 @@ import type { Told } from "./tell-hooks.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Once for the thread. With `loader`, hooks that are asked before these; what no hook is asked for, it teaches the thread itself. */
+/** Once for the thread. With `loader`, hooks that are asked before these; `require`, for which no hook is asked, is taught to the thread itself. */
 export async function openLoader(loader: ThreadInput["loader"]): Promise<void> {
   shareCode();
   const ours = pathToFileURL(ourFolder).href;
@@ -33,7 +33,7 @@ let isKnown = false;
 
 const entriesOf = (paths: readonly string[]): string[] => paths.map((path) => pathToFileURL(path).href);
 
-/** Programs that asked for what was not known, and how often: what they ask for is another thing each time. */
+/** Programs that asked for unknown modules, and how often: they ask for others each time. */
 const surprises = new Map<string, number>();
 const surprisesMax = 3;
 
@@ -58,7 +58,7 @@ export async function withModules<T>(paths: readonly string[], mayRepeat: boolea
   return played;
 }
 
-/** A program's configuration: what it says, and what loads it. */
+/** The part of a program's configuration that matters for loading it. */
 interface Configuration {
   readonly env?: Readonly<Record<string, string>>;
   /** Constructs clients that no import does: a container's. */

@@ -1,4 +1,4 @@
-// Files that are open: by number, by handle, as a stream. What is written through one of them is one effect.
+// Files that are open: by number, by handle, as a stream. All writes through one of them are one effect.
 import fs from "node:fs";
 import { fromHere } from "./caller.ts";
 import {

@@ -27,7 +27,7 @@ export async function failedRuns(store: Store, env: string): Promise<{ readonly 
   return failed.filter(({ eventId }) => !invoked.has(eventId));
 }
 
-/** By the ids of its steps: what a run listens for under this name. */
+/** The ids of the steps in which a run waits under this name. */
 export async function openWaits(store: Store, env: string, runId: string, name: string): Promise<string[]> {
   const memo = await store.reads.runMemo(env, runId);
   return (memo?.waits ?? []).flatMap((wait) => (wait.name === name ? [wait.stepId] : []));

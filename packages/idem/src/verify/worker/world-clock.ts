@@ -3,7 +3,7 @@
 import { ManualClock } from "../../platform/manual-clock.ts";
 import type { Timer } from "../../platform/platform.ts";
 
-/** Whose it is: what is dead never rings, what is frozen rings when it thaws. */
+/** The owner of an alarm: a dead one's never rings, a frozen one's rings when it thaws. */
 export interface Owner {
   readonly isDead: boolean;
   readonly isFrozen: boolean;

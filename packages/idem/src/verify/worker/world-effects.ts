@@ -6,7 +6,7 @@ import type { Life } from "./life.ts";
 import type { ChangedCall, Simulation } from "./simulation.ts";
 import type { Applied, AskedEffect, Carried, Effected } from "./watcher.ts";
 
-/** Whose effects they are: what a world needs to know of a process. */
+/** The owner of effects, as far as a world needs to know a process. */
 export interface Living extends Pick<Life, "index" | "isDead" | "isLoading" | "pass" | "freeze"> {}
 
 export interface WorldEffectsOptions<L extends Living = Life> {

@@ -1,4 +1,4 @@
-// The world's clock in PostgreSQL. The server has its own, and leases, windows and due dates that code keeps in rows would never pass by it. What tells the
+// The world's clock in PostgreSQL. The server has its own, and leases, windows and due dates that code keeps in rows would never pass by it. Whatever reads the
 // time in a statement, a default, a view or a function of the server's is replaced by a function that reads a row, set before each statement.
 import type { Ask } from "./postgres-rows.ts";
 

@@ -1,4 +1,4 @@
-// The databases of a thread, or of the command for an app's worlds: made on a scratch server, and put back before each world. What is asked here is the
+// The databases of a thread, or of the command for an app's worlds: made on a scratch server, and put back before each world. Statements here are the
 // verifier's own, past everything that is watched.
 import { createRequire } from "node:module";
 import { join } from "node:path";

@@ -80,7 +80,7 @@ export const eventOutcomes = [
   "started",
   // No run answers for it and none is to come. Not Idem's own events that nobody listens to: nobody wonders about them.
   "nothing",
-  // No function has its name as a trigger; nobody has to listen to Idem's own.
+  // No function has its name as a trigger (who lists them leaves out what runs wait for); nobody has to listen to Idem's own.
   "unheard",
   // Of an event, or of a key.
   "duplicate",

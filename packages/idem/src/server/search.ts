@@ -12,6 +12,7 @@ import { findEvent } from "../observe/find-event.ts";
 import { fieldsOf } from "../radar/fields.ts";
 import type { RunSummary } from "../store/reads.ts";
 import { eventTypesIn } from "./api/event-types.ts";
+import { heardNames } from "./api/heard-names.ts";
 
 const shownMax = 20;
 /** Bounds of the newest rows that are looked at. */
@@ -86,7 +87,8 @@ export async function searchAll(engine: Engine, q: string, work: Work): Promise<
   const own = types.find(({ name }) => name === q.trim());
   const came = recent.get(q.trim());
   const heard = types.filter(({ functions }) => functions.length > 0).map(({ name }) => name);
-  const isUnheard = own !== undefined && came !== undefined && own.functions.length === 0;
+  const isUnstarting = own !== undefined && came !== undefined && own.functions.length === 0;
+  const isUnheard = isUnstarting && !(await heardNames(engine)).has(own.name);
   const noted = (name: string) => ({
     recentCount: recent.get(name)?.count ?? 0,
     lastAt: recent.get(name)?.lastAt ?? null,

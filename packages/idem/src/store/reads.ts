@@ -100,6 +100,8 @@ export interface StoreReads {
   events(env: string, filter: EventFilter): Promise<readonly Event[]>;
   duplicatesOf(env: string, eventId: string, limit: number): Promise<readonly Event[]>;
   decisionsOfEvent(env: string, eventId: string): Promise<readonly Decision[]>;
+  /** Of each of these events, in their order. */
+  decisionsOfEvents(env: string, eventIds: readonly string[]): Promise<readonly (readonly Decision[])[]>;
   /** Decisions that name this run without having started it: what it spared. In the order of their events, those after `after`. */
   duplicatesOfRun(env: string, runId: string, limit: number, after?: string): Promise<readonly Decision[]>;
   claim(env: string, scope: string, key: string): Promise<Claim | null>;
@@ -108,6 +110,8 @@ export interface StoreReads {
   claims(env: string, filter: ClaimFilter): Promise<readonly Claim[]>;
   /** Distinct equality paths in use by waits and cancelling rules for this event name; empty when nobody waits. */
   waitPaths(env: string, eventName: string): Promise<readonly string[]>;
+  /** Names of events that runs wait for, and that those of the newest recorded steps, so many, waited for. Sorted. */
+  awaitedNames(env: string, examinedMax: number): Promise<readonly string[]>;
   /** Waits for the event that were registered before it was received and whose equality holds. */
   waitCandidates(
     env: string,

@@ -1,5 +1,6 @@
 // What ends a wait: an event or a signal.
 import type { Event } from "../model/event.ts";
+import { fromJson } from "../model/json.ts";
 import type { Outcome } from "../model/step.ts";
 import type { WokenRun } from "./advance.ts";
 
@@ -18,6 +19,13 @@ export interface ResumeInput {
   readonly fence: number;
   readonly waits: readonly { readonly runId: string; readonly stepId: string }[];
   readonly outcome: Outcome;
+}
+
+/** The event that a recorded step waited for, from what it was given (`askedToWait`); none where that was not kept. */
+export function awaitedIn(input: string | null): readonly string[] {
+  if (input === null) return [];
+  const { event } = (fromJson(input) ?? {}) as { event?: unknown };
+  return typeof event === "string" ? [event] : [];
 }
 
 export type ResumeAnswer =

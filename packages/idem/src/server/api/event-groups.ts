@@ -41,7 +41,10 @@ export async function eventGroups(
   filter: EventGroupFilter,
 ): Promise<{ events: EventGroup[]; next: string | null }> {
   const page = await otherThanRadars(reads, env, filter);
-  const decisions = await Promise.all(page.rows.map(({ id }) => reads.decisionsOfEvent(env, id)));
+  const decisions = await reads.decisionsOfEvents(
+    env,
+    page.rows.map(({ id }) => id),
+  );
   const events = page.rows.map(({ id, callerId, name, receivedAt, firstEventId }, i): EventGroup => {
     const some = decisions[i]!.map(({ fn, kind, reason, runId }) => ({ function: fn, kind, reason, runId }));
     const runCount = some.filter(({ kind }) => kind === "started").length;

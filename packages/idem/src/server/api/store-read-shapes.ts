@@ -71,6 +71,7 @@ export const storeReadInputs = {
   ]),
   duplicatesOf: z.tuple([text, rows]),
   decisionsOfEvent: z.tuple([text]),
+  decisionsOfEvents: z.tuple([ids]),
   duplicatesOfRun: z.union([z.tuple([text, rows]), z.tuple([text, rows, text])]),
   decisionPage: z.tuple([
     z.strictObject({

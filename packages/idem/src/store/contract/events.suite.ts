@@ -101,6 +101,31 @@ export function eventsSuite(open: OpenStore): void {
       expect(await world.store.reads.decisionsOfEvent(env, "e2")).toEqual(decisions.slice(2));
     });
 
+    test("what was decided for several events is told for each of them, in the order they are asked for", async () => {
+      const world = await openWorld(open);
+      await world.ingest(
+        [newEvent("e1"), newEvent("e2"), newEvent("e3")],
+        [
+          startPair("r1", { fn: "shop-b" }),
+          decidedPair({ fn: "shop-a" }),
+          startPair("r2", { event: 2 }),
+          decidedPair({ event: 2, fn: "shop-other" }),
+        ],
+      );
+      const { reads } = world.store;
+      const asked = ["e3", "nobody", "e1", "e2"];
+      const each = await Promise.all(asked.map((id) => reads.decisionsOfEvent(env, id)));
+      expect(await reads.decisionsOfEvents(env, asked)).toEqual(each);
+      expect(each.map((some) => some.map(({ kind }) => kind).sort())).toEqual([
+        ["filtered", "started"],
+        [],
+        ["filtered", "started"],
+        [],
+      ]);
+      expect(await reads.decisionsOfEvents(env, [])).toEqual([]);
+      expect(await reads.decisionsOfEvents("elsewhere", ["e1"])).toEqual([[]]);
+    });
+
     test("a decision that starts nothing leaves no claim", async () => {
       const world = await openWorld(open);
       await world.ingest([newEvent("e1")], [decidedPair()]);

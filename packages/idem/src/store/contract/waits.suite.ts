@@ -33,12 +33,12 @@ const shipped = (id: string, over = {}) => newEvent(id, { name: "order/shipped",
 /** The event arrives and its delivery is held by `w1`, under fence 1. */
 const arrive = (world: World, id: string) => world.ingest([shipped(id)], [], { leaseTo: "w1" });
 
-const resume = (world: World, eventId: string, over: { runId?: string; fence?: number } = {}) =>
+const resume = (world: World, eventId: string, over: { runId?: string; stepId?: string; fence?: number } = {}) =>
   world.store.resume({
     env,
     jobId: `deliver:${eventId}`,
     fence: over.fence ?? 1,
-    waits: [{ runId: over.runId ?? "r1", stepId: "s" }],
+    waits: [{ runId: over.runId ?? "r1", stepId: over.stepId ?? "s" }],
     outcome: value(eventId),
   });
 
@@ -196,6 +196,31 @@ export function waitsSuite(open: OpenStore): void {
       ];
       expect((await candidates(world, "e1", probes)).sort()).toEqual(["r1 any", "r2 id"]);
       expect(await candidates(world, "no such event", probes)).toEqual([]);
+    });
+
+    test("the names that runs wait for, and that the newest of those that no longer wait had waited for", async () => {
+      const world = await openWorld(open);
+      const { reads } = world.store;
+      const waits = (stepId: string, eventName: string) =>
+        eventWait(stepId, { eventName, input: JSON.stringify({ event: eventName, until: "2030-01-01" }) });
+      await world.startWaiting("r1", [
+        waits("s1", "a"),
+        waits("s2", "b"),
+        timeWait("s3", world.clock.wallMs() + dayMs),
+      ]);
+      await world.startWaiting("r2", [waits("s1", "c"), eventWait("s2", { eventName: "d" })]);
+      await world.startWaiting("r3", [waits("s1", "b")]);
+      expect(await reads.awaitedNames(env, 10)).toEqual(["a", "b", "c", "d"]);
+      await world.store.cancel({ env, runId: "r1", result: "null", releaseKey: true, ingest: null });
+      await world.ingest([newEvent("e1", { name: "c" })], [], { leaseTo: "w1" });
+      await resume(world, "e1", { runId: "r2", stepId: "s1" });
+      expect(await reads.awaitedNames(env, 10)).toEqual(["b", "c", "d"]);
+      expect(await reads.awaitedNames("elsewhere", 10)).toEqual([]);
+      // A step of a later run: the one that waited is not among those that are looked at.
+      await world.startLeased("r9");
+      await world.advance("r9", { steps: [newStep("s")] });
+      expect(await reads.awaitedNames(env, 1)).toEqual(["b", "d"]);
+      expect(await reads.awaitedNames(env, 2)).toEqual(["b", "c", "d"]);
     });
 
     test("of two events one ends the wait, and the other finds it ended", async () => {

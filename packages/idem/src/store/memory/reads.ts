@@ -6,6 +6,7 @@ import { type DecisionKind, isPending } from "../../model/decision.ts";
 import { isEnded, openState } from "../../model/run.ts";
 import { type Line, nothingOpen, type OpenSlots, pendingCountedMax, type StoreReads } from "../reads.ts";
 import { limitKind } from "../settings.ts";
+import { awaitedIn } from "../waits.ts";
 import { memoryAlertReads } from "./alert-reads.ts";
 import { newest } from "./buffers.ts";
 import { memoryCountReads } from "./count-reads.ts";
@@ -14,7 +15,7 @@ import { memoryPages } from "./page-reads.ts";
 import { memoryChannels } from "./publish-messages.ts";
 import { eventOf, runOf, showEvent, showMemo, showRun } from "./show.ts";
 import { memoryStepReads } from "./step-reads.ts";
-import { bufferId, type Database, type FunctionRow, isDue, type Moment, type Tables } from "./tables.ts";
+import { bufferId, type Database, type FunctionRow, isDue, type Moment, type StepRow, type Tables } from "./tables.ts";
 import { listWorkers } from "./workers.ts";
 
 export function memoryReads(database: Database, moment: () => Moment): StoreReads {
@@ -100,6 +101,10 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return [...(database.env(env).decisions.get(eventId) ?? [])];
     },
 
+    async decisionsOfEvents(env, eventIds) {
+      return eventIds.map((id) => [...(database.env(env).decisions.get(id) ?? [])]);
+    },
+
     async duplicatesOfRun(env, runId, limit, after = "") {
       return database
         .env(env)
@@ -135,6 +140,20 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       const rules = database.env(env).cancelRules.all().flat();
       const paths = [...waits, ...rules.filter((rule) => rule.eventName === eventName)].map(({ path }) => path);
       return [...new Set(paths)].sort();
+    },
+
+    async awaitedNames(env, examinedMax) {
+      const tables = database.env(env);
+      const looked: StepRow[] = [];
+      for (const { id } of tables.runs
+        .all()
+        .sort(by((run) => run.id))
+        .reverse()) {
+        if (looked.length < examinedMax) looked.push(...tables.stepsOf(id));
+      }
+      const waited = looked.flatMap(({ kind, input }) => (kind === "wait-for-event" ? awaitedIn(input) : []));
+      const awaited = tables.findWaits(({ eventName }) => eventName !== null).map(({ eventName }) => eventName!);
+      return [...new Set([...awaited, ...waited])].sort();
     },
 
     async waitCandidates(env, eventId, probes) {

@@ -45,6 +45,12 @@ export const lists: Statements["lists"] = {
   duplicatesOfRun: `
     select ${decisionColumns}
       from decisions d where d.env = ? and d.run_id = ? and d.event_id > ? and d.kind <> 'started' order by d.event_id limit ?`,
+  // Decisions of an event are as many as functions: the bound only makes the planner look them up.
+  decisionsOfEvents: `
+    select d.*
+      from unnest(cast(:ids as text[])) i (id)
+      cross join lateral (select ${decisionColumns} from decisions d
+                           where d.env = :env and d.event_id = i.id order by d.fn limit 10000) d`,
   claims: `
     ${selectClaims}
      where c.env = :env and (c.scope, c.key) > (:scope, :key) and c.scope < :end and c.asked > 0

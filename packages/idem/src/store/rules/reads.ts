@@ -39,6 +39,7 @@ import { limitKind, type Setting } from "../settings.ts";
 import type { NodeRole, WorkerRow } from "../sharing.ts";
 import { givenOf, type LastOutcome, type StepGiven } from "../steps.ts";
 import type { WaitCandidate } from "../waits.ts";
+import { awaitedNames } from "./awaited-names.ts";
 import { rulesMatching } from "./cancel-rules.ts";
 import { endCounts } from "./count-ends.ts";
 import {
@@ -203,6 +204,12 @@ export const reads: Reads = {
       : events(db, eventsByNameSql, env, name, before, limit),
   duplicatesOf: (db, env, eventId, limit) => events(db, db.sql.lists.duplicates, env, eventId, limit),
   decisionsOfEvent: (db, env, eventId) => decisions(db, decisionsOfEventSql, env, eventId),
+  *decisionsOfEvents(db, env, eventIds) {
+    const found = yield* db.find<DecisionRow>(db.sql.lists.decisionsOfEvents, { env, ids: db.list(eventIds) });
+    const byEvent = new Map(eventIds.map((id): [string, Decision[]] => [id, []]));
+    for (const row of found) byEvent.get(row.event_id)?.push(readDecision(row));
+    return eventIds.map((id) => byEvent.get(id)!);
+  },
   duplicatesOfRun: (db, env, runId, limit, after = "") =>
     decisions(db, db.sql.lists.duplicatesOfRun, env, runId, after, limit),
   *claim(db, env, scope, key) {
@@ -225,6 +232,7 @@ export const reads: Reads = {
     const rows = yield* db.find<{ path: string }>(db.sql.lists.waitPaths, { env, name: eventName });
     return rows.map(({ path }) => path);
   },
+  awaitedNames,
   *waitCandidates(db, env, eventId, probes) {
     const rows = yield* db.waitCandidates(env, eventId, allProbes(probes));
     return rows.map(

@@ -92,6 +92,7 @@ export interface Statements {
     readonly runsOfEvent: string;
     readonly duplicates: string;
     readonly duplicatesOfRun: string;
+    readonly decisionsOfEvents: string;
     readonly claims: string;
     readonly claimsOfScope: string;
     readonly waitPaths: string;

@@ -39,6 +39,10 @@ export const lists: Statements["lists"] = {
     select ${decisionColumns}
       from decisions d indexed by decisions_by_run
      where d.env = ? and d.run_id = ? and d.event_id > ? and d.kind <> 'started' order by d.event_id limit ?`,
+  decisionsOfEvents: `
+    select ${decisionColumns}
+      from json_each(:ids) i cross join decisions d on d.env = :env and d.event_id = i.value
+     order by i.key, d.fn`,
   // The tree and the claims that are not in it yet, each in order.
   claims: `
     with found (scope, key, n) as (

@@ -303,6 +303,8 @@ function exerciseEveryOperation(): void {
     ["eventByCallerId", env, "id"],
     ["duplicatesOf", env, "e1", 10],
     ["decisionsOfEvent", env, "e1"],
+    ["decisionsOfEvents", env, ["e1", "e2"]],
+    ["awaitedNames", env, 10],
     ["duplicatesOfRun", env, "r1", 10],
     ["claim", env, "http", "k"],
     ["counts", env],

@@ -1,9 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { apiWorld, stores } from "../../api/api-world.suite.ts";
 import { listDecisions } from "./list-decisions.ts";
 import { listEvents } from "./list-events.ts";
 import { readEvent } from "./read-event.ts";
 import { readEventData } from "./read-event-data.ts";
+import { search } from "./search.ts";
 import { sendEvents } from "./send-events.ts";
 
 const minute = 60_000;
@@ -73,6 +74,46 @@ describe.each(stores)("events over /api on %s", (store) => {
       status: 400,
       body: { code: "REQUEST_INVALID" },
     });
+  });
+
+  test("what runs wait for, waited for, or are cancelled by is heard, though it starts none", async () => {
+    const world = await apiWorld({ store });
+    await world.start({
+      ship: {
+        on: "order/paid",
+        options: { cancelOn: [{ event: "order/refunded" }] },
+        run: ({ step }) => step.waitForEvent("packed", { event: "order/packed", timeout: "1h" }),
+      },
+    });
+    const unheard = async () => {
+      const { events } = (await world.ask(listEvents, { query: { outcome: "unheard" } })).body;
+      return events.map(({ name }: { name: string }) => name);
+    };
+    const names = ["order/packed", "order/lost", "order/refunded"];
+    for (const name of names) await world.send({ name, data: {} });
+    expect(await unheard()).toEqual(["order/lost", "order/packed"]);
+    const { runId } = await world.send({ name: "order/paid", data: {} });
+    await world.idle();
+    expect(await unheard()).toEqual(["order/lost"]);
+    await world.send({ name: "order/packed", data: {} });
+    await world.idle();
+    expect(await world.store.reads.run("default", runId)).toMatchObject({ state: "completed" });
+    expect(await unheard()).toEqual(["order/lost"]);
+    const found = async (q: string) => (await world.ask(search, { query: { q } })).body.unheard;
+    expect(await found("order/packed")).toBeNull();
+    expect(await found("order/refunded")).toBeNull();
+    expect(await found("order/lost")).toMatchObject({ recentCount: 1 });
+  });
+
+  test("what was decided is one look for a page, however long it is", async () => {
+    const world = await shop(store);
+    for (let order = 0; order < 30; order++) await world.send({ name: "order/paid", data: { order } });
+    const { reads } = world.store;
+    const each = vi.spyOn(reads, "decisionsOfEvent");
+    const all = vi.spyOn(reads, "decisionsOfEvents");
+    const { body } = await world.ask(listEvents, { query: { decisions: "true", limit: 30 } });
+    expect(body.events.map(({ decisions }: any) => decisions.length)).toEqual(new Array(30).fill(2));
+    expect([each.mock.calls.length, all.mock.calls.length]).toEqual([0, 1]);
   });
 
   test("an event is read by either id, with decisions, runs and what came again", async () => {

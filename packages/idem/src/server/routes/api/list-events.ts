@@ -5,12 +5,10 @@ import { wordOf } from "../../../model/event-values.ts";
 import { ulidTime } from "../../../model/ulid.ts";
 import type { EventPageFilter, EventSummary, Page, StoreReads } from "../../../store/reads.ts";
 import { apiRoute } from "../../api/api-route.ts";
-import { type DecisionItem, decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
+import { decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
 import { type EventItem, eventItem, eventItemOf, wholeEventItemOf } from "../../api/event-shape.ts";
+import { heardNames } from "../../api/heard-names.ts";
 import { boundsOf, examinedMax, lookedBackToField, nextField, pageFields } from "../../api/paging.ts";
-
-// Each is a look into an index; so many at once fill the way to a database without standing in everybody's line.
-const decidedAtOnce = 25;
 
 // Each is looked up in what was decided; a fifth of what a page may look at without that.
 const decidedExaminedMax = examinedMax / 5;
@@ -49,14 +47,16 @@ export const listEvents = apiRoute({
   answer: z.object({ events: z.array(listedEvent), next: nextField, lookedBackTo: lookedBackToField }),
   handle: async ({ query, engine, env, now }) => {
     const { name, fn, outcome, before, value } = query;
+    const { reads } = engine.store;
+    const asAsked = async (events: EventItem[]) =>
+      query.decisions === undefined ? events : withDecisions(reads, env, events);
     if (value !== undefined) {
-      const found = await eventsWith(engine.store.reads, env, value);
-      const whole = { next: null, lookedBackTo: null };
-      if (query.decisions === undefined) return { events: found, ...whole };
-      const told = await decisionsOf(engine.store.reads, env, found);
-      return { events: found.map((event, at) => ({ ...event, decisions: told[at]! })), ...whole };
+      const found = await eventsWith(reads, env, value);
+      return { events: await asAsked(found), next: null, lookedBackTo: null };
     }
-    const { rows, next } = await lookForEvents(engine.store.reads, env, {
+    const heard = outcome === "unheard" ? await heardNames(engine) : null;
+    const isListed = ({ name: of }: EventSummary): boolean => heard?.has(of) !== true;
+    const { rows, next } = await lookForEvents(reads, env, isListed, {
       ...boundsOf(query, now),
       ...(fn === undefined && outcome === undefined ? {} : { examinedMax: decidedExaminedMax }),
       ...(fn === undefined ? {} : { fn }),
@@ -65,16 +65,14 @@ export const listEvents = apiRoute({
       ...(before === undefined ? {} : { before }),
     });
     const lookedBackTo = next === null || rows.length === query.limit ? null : ulidTime(next);
-    const events = rows.map(eventItemOf);
-    if (query.decisions === undefined) return { events, next, lookedBackTo };
-    const decided = await decisionsOf(engine.store.reads, env, events);
-    return { events: events.map((event, at) => ({ ...event, decisions: decided[at]! })), next, lookedBackTo };
+    return { events: await asAsked(rows.map(eventItemOf)), next, lookedBackTo };
   },
 });
 
 async function lookForEvents(
   reads: StoreReads,
   env: string,
+  isListed: (event: EventSummary) => boolean,
   { limit, ...filter }: EventPageFilter,
 ): Promise<Page<EventSummary, string>> {
   const rows: EventSummary[] = [];
@@ -85,7 +83,7 @@ async function lookForEvents(
       limit: limit - rows.length,
       ...(next === null ? {} : { before: next }),
     });
-    rows.push(...page.rows);
+    rows.push(...page.rows.filter(isListed));
     next = page.next;
   }
   return { rows, next };
@@ -98,12 +96,8 @@ async function eventsWith(reads: StoreReads, env: string, value: string): Promis
   return events.flatMap((event) => (event === null ? [] : [wholeEventItemOf(event)]));
 }
 
-async function decisionsOf(reads: StoreReads, env: string, events: readonly EventItem[]): Promise<DecisionItem[][]> {
-  const decided: DecisionItem[][] = [];
-  for (let from = 0; from < events.length; from += decidedAtOnce) {
-    const some = events.slice(from, from + decidedAtOnce);
-    const read = await Promise.all(some.map(({ internalId }) => reads.decisionsOfEvent(env, internalId)));
-    decided.push(...read.map((decisions) => decisions.map(decisionItemOf)));
-  }
-  return decided;
+async function withDecisions(reads: StoreReads, env: string, events: readonly EventItem[]) {
+  const ids = events.map(({ internalId }) => internalId);
+  const decided = await reads.decisionsOfEvents(env, ids);
+  return events.map((event, at) => ({ ...event, decisions: decided[at]!.map(decisionItemOf) }));
 }

@@ -292,6 +292,8 @@ async function exercise({ clock }: Cluster, world: World): Promise<void> {
   clock.advance(1);
   await world.ingest([newEvent("x1", { name: "x" })], [], { leaseTo: "w1" });
   await reads.waitPaths(env, "x");
+  await reads.awaitedNames(env, 10);
+  await reads.decisionsOfEvents(env, ["x1", "call"]);
   await reads.waitCandidates(env, "x1", [{ path: "data.a", value: "1" }]);
   await store.resume({ env, jobId: "deliver:x1", fence: 1, waits: [{ runId: "r1", stepId: "w2" }], outcome: value(1) });
   await world.advance("r1", { next: forever });

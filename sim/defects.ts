@@ -8,14 +8,14 @@ const plainDefects: readonly Defect[] = [
     name: "a run moves without looking at the fence",
     patches: [
       {
-        file: sqlite("advance-run"),
-        from: `id = ? and fence = ? and leased_by = ?";`,
-        to: `id = ? and ? > 0 and ? <> ''";`,
+        file: sqlite("rule-statements"),
+        from: `id = ? and fence = ? and leased_by = ?"`,
+        to: `id = ? and ? > 0 and ? <> ''"`,
       },
       {
-        file: sqlite("advance-run"),
-        from: "id = ? and fence = ? and leased_by = ? returning",
-        to: "id = ? and ? > 0 and ? <> '' returning",
+        file: sqlite("rule-statements"),
+        from: "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ?",
+        to: "delete from jobs where env = ? and id = ? and ? > 0 and ? <> ''",
       },
       {
         file: sqlite("record-step"),
@@ -29,14 +29,14 @@ const plainDefects: readonly Defect[] = [
     name: "a rescue leaves the old holder its fence",
     patches: [
       {
-        file: sqlite("advance-run"),
-        from: `id = ? and fence = ? and leased_by = ?";`,
-        to: `id = ? and ? > 0 and ? <> '' and leased_by is not null";`,
+        file: sqlite("rule-statements"),
+        from: `id = ? and fence = ? and leased_by = ?"`,
+        to: `id = ? and ? > 0 and ? <> '' and leased_by is not null"`,
       },
       {
-        file: sqlite("advance-run"),
-        from: "id = ? and fence = ? and leased_by = ? returning",
-        to: "id = ? and ? > 0 and ? <> '' and leased_by is not null returning",
+        file: sqlite("rule-statements"),
+        from: "delete from jobs where env = ? and id = ? and fence = ? and leased_by = ?",
+        to: "delete from jobs where env = ? and id = ? and ? > 0 and ? <> '' and leased_by is not null",
       },
       {
         file: sqlite("record-step"),
@@ -179,9 +179,9 @@ const plainDefects: readonly Defect[] = [
     name: "events of a step are stored though its commit is refused",
     patches: [
       {
-        file: sqlite("advance-run"),
-        from: "function refuse(tx, input) {\n",
-        to: "function refuse(tx, input) {\n    if (input.ingest !== null) ingestNested(tx, input.env, input.ingest);\n",
+        file: rules("advance-run"),
+        from: "function* refuse(tx, { env, runId, fence, steps, seen, next }) {\n",
+        to: "function* refuse(tx, { env, runId, fence, steps, seen, next, ingest }) {\n    if (ingest !== null) yield* tx.ingestNested(env, ingest);\n",
       },
       {
         file: memory("advance-run"),

@@ -21,9 +21,9 @@ export const flowDefects: readonly Defect[] = [
     name: "a run that sleeps keeps its slot",
     patches: [
       {
-        file: sqlite("advance-run"),
-        from: "return connection.one(suspendJobSql, dueAt, next.enterAt ?? null, env, jobId);",
-        to: "return { ...connection.one(suspendJobSql, dueAt, next.enterAt ?? null, env, jobId), lane: null };",
+        file: rules("advance-run"),
+        from: "freed = gaveBack(tx, (yield* giveBack(tx, input, next, nextTimeoutAt)));",
+        to: 'const held = yield* giveBack(tx, input, next, nextTimeoutAt);\n    freed = next.kind === "park" && gaveBack(tx, held);',
       },
     ],
   },

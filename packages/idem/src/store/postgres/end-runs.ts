@@ -4,7 +4,9 @@
 import { runLogBytesMax } from "../../model/log-line.ts";
 import type { Advanced, AdvanceInput, EndRun } from "../advance.ts";
 import { minuteMs } from "../ends.ts";
+import { advanced } from "../rules/advance-run.ts";
 import { noteColumns } from "../rules/count-ends.ts";
+import { answerOf, newWriting } from "../writing.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
 import { hasSlots } from "./lane-slots.ts";
@@ -122,35 +124,11 @@ export async function endRuns(
   });
   const ended = new Map(rows.map(({ n, lane }) => [n, lane]));
   const now = rows[0]?.now ?? null;
-  const answerOf = (input: AdvanceInput, n: number): Advanced | null => {
+  const answers = inputs.map(({ seen, ingest }, n) => {
     const lane = ended.get(n);
-    return lane === undefined ? null : wasEnded(input, now!, hasSlots(lane));
-  };
-  return { now, answers: inputs.map(answerOf) };
+    if (lane === undefined) return null;
+    const ingested = ingest === null ? null : answerOf(newWriting(), now!);
+    return advanced(now!, seen, false, { ingested, freed: hasSlots(lane) });
+  });
+  return { now, answers };
 }
-
-const wasEnded = ({ seen, ingest }: AdvanceInput, now: number, freed: boolean): Advanced => ({
-  kind: "advanced",
-  now,
-  outcomes: [],
-  ingested:
-    ingest === null
-      ? null
-      : {
-          kind: "ingested",
-          now,
-          events: [],
-          decisions: [],
-          firsts: [],
-          leased: [],
-          queued: false,
-          cancelled: [],
-          dueAt: null,
-        },
-  seen,
-  news: [],
-  stamps: null,
-  leased: false,
-  woken: [],
-  freed,
-});

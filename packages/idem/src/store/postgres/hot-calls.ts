@@ -3,6 +3,7 @@ import { errors } from "../../model/errors.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput } from "../advance.ts";
 import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
+import { onlyStep } from "../rules/advance-run.ts";
 import { advanceRun } from "./advance-run.ts";
 import { Batches } from "./batches.ts";
 import type { Connection } from "./connection.ts";
@@ -10,7 +11,7 @@ import type { ClockBounds } from "./database-clock.ts";
 import { endRuns, isPlainEnd } from "./end-runs.ts";
 import { ingestBatch, ingestCall, registrationsOf } from "./ingest-batch.ts";
 import type { Statistics } from "./refresh-statistics.ts";
-import { onlyStep, saveSteps } from "./save-steps.ts";
+import { saveSteps } from "./save-steps.ts";
 import { onlyWait, suspendRuns } from "./suspend-runs.ts";
 import type { Transactions } from "./transactions.ts";
 

@@ -38,6 +38,15 @@ export const statements: Statements = {
       select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
         from decisions where env = ? and event_id = ? and fn = ? for update`,
   },
+  // "coalesce": found by its id, never by all that its worker holds or has held.
+  jobs: {
+    hold: `
+      select lost_workers from jobs
+       where env = ? and id = ? and fence = ? and coalesce(leased_by, '') = ? for update`,
+    end: `
+      delete from jobs where env = ? and id = ? and fence = ? and coalesce(leased_by, '') = ?
+      returning had_waits, lane, beside_1, beside_2`,
+  },
   runs: {
     end: `
       update runs set ended_state = ?, result = ?, ended_at = greatest(cast(? as bigint), created_at), ended_fence = ?

@@ -6,7 +6,8 @@ import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
-import type { NestedIngest, NewStep } from "../advance.ts";
+import type { NewLog } from "../../model/log-line.ts";
+import type { AdvanceInput, NestedIngest, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { EndedRun } from "../ends.ts";
 import type { Ingested, NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
@@ -19,6 +20,7 @@ import type { NewJob, NewRun, OpenedRun, Start } from "../rules/new-run.ts";
 import { registrationOf } from "../rules/register-functions.ts";
 import { type Asked, Given, type Rule, Sent } from "../rules/rule.ts";
 import type { Writing } from "../writing.ts";
+import { lockMoved } from "./advance-run.ts";
 import { countAsking, deleteClaim, findClaim, type LockedClaim, lockClaims, writeClaim } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
 import type { DatabaseClock } from "./database-clock.ts";
@@ -30,8 +32,9 @@ import { bufferName } from "./lock-buffers.ts";
 import { lockName } from "./lock-name.ts";
 import { bornLeased, insertJob, openRun } from "./open-run.ts";
 import type { RankFloors } from "./rank-floors.ts";
-import { insertWaited } from "./record-step.ts";
+import { insertStep } from "./record-step.ts";
 import { RuleDatabase } from "./rule-database.ts";
+import { saveLog } from "./save-log.ts";
 import { startRun } from "./start-run.ts";
 import { inEnv, nothingAhead, type Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
@@ -133,6 +136,10 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     return new Sent(lockClaims(this, env, claims));
   }
 
+  lockMoved(input: AdvanceInput): Asked<readonly ClosedClaim[]> {
+    return new Sent(lockMoved(this, input));
+  }
+
   lockJob(env: string, runId: string): Asked<JobRow | undefined> {
     return this.one<JobRow>(lockJobSql, env, runId);
   }
@@ -172,9 +179,23 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     return true;
   }
 
-  recordWaited(env: string, runId: string, childRunId: string | null, step: NewStep): Asked<boolean> {
-    return new Sent(insertWaited(this, env, runId, childRunId, step));
+  *recordStep(
+    env: string,
+    runId: string,
+    step: NewStep,
+    worker: string | null,
+    childRunId: string | null,
+  ): Rule<boolean> {
+    const owner = { env, runId, worker, childRunId };
+    return (yield* new Sent(insertStep(this.connection, this.stamp(), owner, step))) !== null;
   }
+
+  saveLog(env: string, runId: string, log: NewLog): void {
+    saveLog(this, env, runId, log);
+  }
+
+  /** Only the rows know. */
+  noteProgress(): void {}
 
   mayHaveBuffers(): boolean {
     return true;

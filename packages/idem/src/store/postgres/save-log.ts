@@ -1,6 +1,6 @@
 // Lines of a run's code, in the commit that makes them true: one statement that nobody waits for. From the first of them on that would
 // be too much, a run is full and keeps no more.
-import { runLogBytesMax } from "../../model/log-line.ts";
+import { type NewLog, runLogBytesMax } from "../../model/log-line.ts";
 import type { AdvanceInput } from "../advance.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -15,9 +15,7 @@ const saveLogSql = `
   select env, id, cast(? as text), cast(? as text) from counted where log_bytes <= ${runLogBytesMax}
   on conflict (env, run_id, part) do nothing`;
 
-export function saveLog({ connection }: Transaction, { env, runId, log }: AdvanceInput): void {
-  if (log === undefined || log === null) return;
-  const { part, text } = log;
+export function saveLog({ connection }: Transaction, env: string, runId: string, { part, text }: NewLog): void {
   connection.write(saveLogSql, Buffer.byteLength(text), env, runId, env, runId, part, part, text);
 }
 

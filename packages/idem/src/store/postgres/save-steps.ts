@@ -2,8 +2,8 @@
 // the job is locked meanwhile, or a worker that takes the run over could read a memo that this outcome is not yet in (docs/reference/stores.md#saves-and-takeovers).
 // "coalesce": a job is found by its id, never by all that its worker holds or has held.
 import { runLogBytesMax } from "../../model/log-line.ts";
-import type { Outcome } from "../../model/step.ts";
-import type { Advanced, AdvanceInput, NewStep } from "../advance.ts";
+import type { Advanced, AdvanceInput } from "../advance.ts";
+import { advanced } from "../rules/advance-run.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
 import { logColumns } from "./save-log.ts";
@@ -54,20 +54,6 @@ const loggedSql = saveStepsSql({
     on conflict (env, run_id, part) do nothing)`,
 });
 
-/** One outcome to record and nothing else to do; null for anything more. */
-export function onlyStep({ steps, asNews, beside, attempts, waits, ingest, next }: AdvanceInput): NewStep | null {
-  const isOnly =
-    steps.length === 1 &&
-    asNews === undefined &&
-    beside === undefined &&
-    attempts.length === 0 &&
-    waits.length === 0 &&
-    ingest === null &&
-    next.kind === "continue" &&
-    !next.collect;
-  return isOnly ? steps[0]! : null;
-}
-
 /** Null for each that has to be looked at alone: the job is another's, or lost a worker, or the step has an outcome already. */
 export async function saveSteps(
   connection: Connection,
@@ -111,19 +97,8 @@ export async function saveSteps(
   const now = rows[0]?.now ?? null;
   return {
     now,
-    answers: inputs.map((input, n) => (saved.has(n) ? wentOn(input, now!, [input.steps[0]!.outcome]) : null)),
+    answers: inputs.map(({ seen, steps: [step] }, n) =>
+      saved.has(n) ? advanced(now!, seen, true, { outcomes: [step!.outcome] }) : null,
+    ),
   };
 }
-
-const wentOn = ({ seen }: AdvanceInput, now: number, outcomes: readonly Outcome[]): Advanced => ({
-  kind: "advanced",
-  now,
-  outcomes,
-  ingested: null,
-  seen,
-  news: [],
-  stamps: null,
-  leased: true,
-  woken: [],
-  freed: false,
-});

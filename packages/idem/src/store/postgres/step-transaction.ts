@@ -18,7 +18,7 @@ import { durabilityLost, isDurableSql } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { faultOf, wordsOf } from "./faults.ts";
 import { endedByHand, guardClient } from "./guarded-client.ts";
-import { insertStepAt } from "./record-step.ts";
+import { insertStep } from "./record-step.ts";
 import { RuleDatabase } from "./rule-database.ts";
 import { refuseCutShort, type Sessions } from "./sessions.ts";
 import { Statements } from "./statement.ts";
@@ -132,7 +132,8 @@ export class StepTransactions implements StoreTransactions {
       session.discard();
       throw lost;
     }
-    const stamp = await insertStepAt(inSession, transactions.clock.stamp(), { env, runId, worker }, step);
+    const owner = { env, runId, worker, childRunId: null };
+    const stamp = await insertStep(inSession, transactions.clock.stamp(), owner, step);
     if (stamp === null) {
       await session.end();
       return (await transactions.run(({ connection }) => this.find(input, step, connection)))!;

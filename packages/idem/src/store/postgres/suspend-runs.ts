@@ -3,7 +3,7 @@
 // is over already, news that nobody collected, a worker lost before) are left to the code that knows every case.
 import type { NewWait } from "../../model/wait.ts";
 import type { Advanced, AdvanceInput, SuspendRun } from "../advance.ts";
-import { neverDue } from "./advance-run.ts";
+import { advanced, neverDue } from "../rules/advance-run.ts";
 import { hasSlots } from "./lane-slots.ts";
 import { compareTexts } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
@@ -114,21 +114,8 @@ export async function suspendRuns(
   });
   tx.keepStamps();
   const suspended = new Map(rows.map(({ n, lane }) => [n, lane]));
-  return inputs.map((input, n) => {
+  return inputs.map(({ seen }, n) => {
     const lane = suspended.get(n);
-    return lane === undefined ? null : gaveBack(input, now, hasSlots(lane));
+    return lane === undefined ? null : advanced(now, seen, false, { stamps: [], freed: hasSlots(lane) });
   });
 }
-
-const gaveBack = ({ seen }: AdvanceInput, now: number, freed: boolean): Advanced => ({
-  kind: "advanced",
-  now,
-  outcomes: [],
-  ingested: null,
-  seen,
-  news: [],
-  stamps: [],
-  leased: false,
-  woken: [],
-  freed,
-});

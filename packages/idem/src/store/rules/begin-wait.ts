@@ -8,6 +8,7 @@ import type { Ingested } from "../ingest.ts";
 import type { RuleTransaction } from "./database.ts";
 import { notStarted } from "./end-wait.ts";
 import { findRun, newestRerun } from "./read-memo.ts";
+import { recordWaited } from "./record-step.ts";
 import type { Rule } from "./rule.ts";
 
 const findOutcomeSql = "select 1 from steps where env = ? and run_id = ? and step_id = ?";
@@ -27,7 +28,7 @@ export function* beginWait(
   ingested: Ingested | null,
 ): Rule<boolean> {
   const recordAtOnce = (childRunId: string | null, outcome: Outcome) =>
-    tx.recordWaited(env, runId, childRunId, waitedStep(wait, outcome, tx.at.now));
+    recordWaited(tx, env, runId, childRunId, waitedStep(wait, outcome, tx.at.now));
   if ((yield* tx.one(findOutcomeSql, env, runId, wait.stepId)) !== undefined) return false;
   let childRunId: string | null = null;
   if (wait.kind === "signal") {

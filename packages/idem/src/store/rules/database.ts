@@ -6,7 +6,8 @@ import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, ClaimState, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
-import type { NestedIngest, NewStep } from "../advance.ts";
+import type { NewLog } from "../../model/log-line.ts";
+import type { AdvanceInput, NestedIngest, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { EndedRun } from "../ends.ts";
 import type { Ingested, NewEvent, NewPair, StaleRegistration, StartPair } from "../ingest.ts";
@@ -73,6 +74,8 @@ export interface RuleTransaction extends Database {
   /** The same for buffers that become runs. */
   lockFlushed(env: string, due: readonly BufferRow[]): Asked<void>;
   lockClaims(env: string, claims: readonly Pick<Claim, "scope" | "key">[]): Asked<void>;
+  /** What a run that moves is going to wait for. Answers the claims that go with its end; null where one writer needs no locks. */
+  lockMoved(input: AdvanceInput): Asked<readonly ClosedClaim[] | null>;
   /** Whoever moves the run just now finishes first. */
   lockJob(env: string, runId: string): Asked<JobRow | undefined>;
 
@@ -98,7 +101,18 @@ export interface RuleTransaction extends Database {
   ended(env: string, run: EndedRun): void;
   /** What any node records after this commit is later than what was recorded here. */
   keepStamps(): void;
-  recordWaited(env: string, runId: string, childRunId: string | null, step: NewStep): Asked<boolean>;
+  /** Whether this call recorded it. `worker`: null for what ended a wait; `childRunId`: the run that was waited for. */
+  recordStep(
+    env: string,
+    runId: string,
+    step: NewStep,
+    worker: string | null,
+    childRunId: string | null,
+  ): Asked<boolean>;
+  /** Lines of its code. */
+  saveLog(env: string, runId: string, log: NewLog): void;
+  /** Workers that the job lost before no longer count. */
+  noteProgress(env: string, jobId: string): void;
 
   mayHaveBuffers(): boolean;
   /** The buffer's row, made where there is none. */

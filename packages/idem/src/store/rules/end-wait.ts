@@ -9,6 +9,7 @@ import type { WaitRow } from "../rows.ts";
 import type { Writing } from "../writing.ts";
 import type { RuleTransaction } from "./database.ts";
 import { findRun, waitsOfRun } from "./read-memo.ts";
+import { recordWaited } from "./record-step.ts";
 import type { Rule } from "./rule.ts";
 
 const deleteWaitSql = "delete from waits where env = ? and run_id = ? and step_id = ? returning input";
@@ -21,7 +22,7 @@ const waitForRunSql = "update waits set child_run_id = ? where env = ? and run_i
 function* endWait(tx: RuleTransaction, env: string, wait: WaitRow, outcome: Outcome): Rule<boolean> {
   const ended = yield* tx.one<{ input: string | null }>(deleteWaitSql, env, wait.run_id, wait.step_id);
   if (ended === undefined) return false;
-  yield* tx.recordWaited(env, wait.run_id, wait.child_run_id, {
+  yield* recordWaited(tx, env, wait.run_id, wait.child_run_id, {
     stepId: wait.step_id,
     name: wait.name,
     repeat: wait.repeat,

@@ -34,6 +34,12 @@ export interface Statements {
     /** env, event id, fn → a decision */
     readonly lock: string;
   };
+  readonly jobs: {
+    /** env, id, fence, worker → lost_workers */
+    readonly hold: string;
+    /** env, id, fence, worker → had_waits, lane, beside_1, beside_2 */
+    readonly end: string;
+  };
   readonly runs: {
     /** state, result, now, fence, env, id → fn, key, holds_key, singleton, carried, awaited, created_at, started_at */
     readonly end: string;

@@ -39,6 +39,12 @@ export const statements: Statements = {
       select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
         from decisions where env = ? and event_id = ? and fn = ?`,
   },
+  jobs: {
+    hold: "select lost_workers from jobs where env = ? and id = ? and fence = ? and leased_by = ?",
+    end: `
+      delete from jobs where env = ? and id = ? and fence = ? and leased_by = ?
+      returning had_waits, lane, beside_1, beside_2`,
+  },
   runs: {
     // Who waits for a run is known to the file's owner.
     end: `

@@ -6,7 +6,8 @@ import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
-import type { NestedIngest, NewStep } from "../advance.ts";
+import type { NewLog } from "../../model/log-line.ts";
+import type { NestedIngest } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { StoreClock } from "../clock.ts";
 import type { EndedRun } from "../ends.ts";
@@ -28,8 +29,9 @@ import type { KnownFacts } from "./known-facts.ts";
 import type { LaneBook } from "./lane-book.ts";
 import type { LeasableFunctions } from "./leasable-functions.ts";
 import { bornLeased, insertJob, openRun } from "./open-run.ts";
-import { insertWaited } from "./record-step.ts";
+import { insertStep } from "./record-step.ts";
 import { RuleDatabase } from "./rule-database.ts";
+import { saveLog } from "./save-log.ts";
 import { startRun } from "./start-run.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
@@ -43,6 +45,7 @@ const insertBufferSql = `
   values (?, ?, ?, ?, ?, ?, ?, 0, 0, null, null, null)`;
 
 const unknown = new Given(false);
+const noLocks = new Given(null);
 
 type Rest<F> = F extends (tx: never, ...input: infer I) => unknown ? I : never;
 
@@ -138,6 +141,10 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     return nothing;
   }
 
+  lockMoved(): Asked<null> {
+    return noLocks;
+  }
+
   lockFlushed(): Asked<void> {
     return nothing;
   }
@@ -191,8 +198,16 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   /** One process has the file, and one clock. */
   keepStamps(): void {}
 
-  recordWaited(env: string, runId: string, childRunId: string | null, step: NewStep): Asked<boolean> {
-    return new Given(insertWaited(this, env, runId, childRunId, step));
+  recordStep(...input: Rest<typeof insertStep>): Asked<boolean> {
+    return new Given(insertStep(this, ...input));
+  }
+
+  saveLog(env: string, runId: string, log: NewLog): void {
+    saveLog(this, env, runId, log);
+  }
+
+  noteProgress(env: string, jobId: string): void {
+    this.known.noteProgress(env, jobId);
   }
 
   mayHaveBuffers(): boolean {

@@ -1,7 +1,6 @@
 // Lines of a run's code, in the commit that makes them true. From the first of them on that would be too much, a run is full and
 // keeps no more.
-import { runLogBytesMax } from "../../model/log-line.ts";
-import type { AdvanceInput } from "../advance.ts";
+import { type NewLog, runLogBytesMax } from "../../model/log-line.ts";
 import type { Transaction } from "./transaction.ts";
 
 const roomSql = `
@@ -10,9 +9,7 @@ const roomSql = `
 const countSql = "update runs set log_bytes = ? where env = ? and id = ?";
 const insertSql = "insert into run_logs (env, run_id, part, lines) values (?, ?, ?, ?)";
 
-export function saveLog({ connection }: Transaction, { env, runId, log }: AdvanceInput): void {
-  if (log === undefined || log === null) return;
-  const { part, text } = log;
+export function saveLog({ connection }: Transaction, env: string, runId: string, { part, text }: NewLog): void {
   const [run] = connection.find<{ bytes: number }>(roomSql, { env, run: runId, part });
   // Brought before, or full.
   if (run === undefined || run.bytes > runLogBytesMax) return;

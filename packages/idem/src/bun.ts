@@ -32,14 +32,14 @@ export type BunHandler = (request: Request, server: BunServer) => Promise<Respon
 export const serve = (idem: Idem, options: ServeOptions = {}): BunHandler =>
   asHandler(fetchHandler(idem, options, "bun"));
 
-/** The handler runs once per key; its second argument is what it is told of it. The first is Bun's own request, `params` and cookies and all. */
+/** The handler runs once per key; its second argument is the key's context. The first is Bun's own request, `params` and cookies and all. */
 export const idempotent = <R extends Request = Request>(
   keys: Idempotency,
   route: RouteOptions,
   handle: KeyedBunHandler<R>,
 ): ((request: R) => Promise<Response>) => bunDoor(keys, route, handle);
 
-/** A Fetch handler that is told who is at the other end of the line: `idem.dashboard(…)`. */
+/** A Fetch handler that learns the address at the other end of the line: `idem.dashboard(…)`. */
 export const asHandler =
   (handle: FetchHandler): BunHandler =>
   async (request, server) => {

@@ -47,5 +47,5 @@ export function serve(idem: Idem, options: ServeOptions = {}): HonoHandler {
   };
 }
 
-/** The rest of the route runs once per key; `c.get("idempotency")` is what it is told of it. */
+/** The rest of the route runs once per key; `c.get("idempotency")` is the key's context. */
 export const idempotent = (keys: Idempotency, route: RouteOptions): HonoMiddleware => honoDoor(keys, route);

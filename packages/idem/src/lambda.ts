@@ -1,6 +1,6 @@
 /**
  * AWS Lambda behind an HTTP API, a function URL, a REST API or a load balancer: functions for an Idem server to call, handlers behind an
- * Idempotency-Key, and any Fetch handler (a webhook's receiver). What a schedule calls is `lambdaSchedule` of idem/serverless.
+ * Idempotency-Key, and any Fetch handler (a webhook's receiver). A schedule calls `lambdaSchedule` of idem/serverless.
  *
  * ```ts
  * export const handler = serve(idem);
@@ -35,7 +35,7 @@ export type LambdaHandler = (event: LambdaEvent) => Promise<LambdaResult>;
 export const serve = (idem: Idem, options: ServeOptions = {}): LambdaHandler =>
   asHandler(fetchHandler(idem, options, "aws-lambda"));
 
-/** The handler runs once per key; `context.idempotency` is what it is told of it. */
+/** The handler runs once per key; `context.idempotency` is the key's context. */
 export const idempotent = <E extends LambdaEvent = LambdaEvent, C extends object = object>(
   keys: Idempotency,
   route: RouteOptions,

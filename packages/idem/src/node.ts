@@ -29,7 +29,7 @@ export type { KeyedIncoming, KeyedListener } from "./toolkit/http/doors/node-doo
 
 export const serve = (idem: Idem, options: ServeOptions = {}): NodeHandler => nodeHandler(idem, options, "nodejs");
 
-/** The handler runs once per key; `request.idempotency` is what it is told of it. */
+/** The handler runs once per key; `request.idempotency` is the key's context. */
 export const idempotent = (
   keys: Idempotency,
   route: RouteOptions,

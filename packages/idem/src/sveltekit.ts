@@ -43,7 +43,7 @@ export function serve(idem: Idem, options: ServeOptions = {}): SvelteKitRoute {
 }
 
 /**
- * The handler runs once per key; its second argument is what it is told of it. What `error(…)` and `redirect(…)` throw is an answer like any
+ * The handler runs once per key; its second argument is the key's context. The errors of `error(…)` and `redirect(…)` are answers like any
  * other, errors as JSON.
  */
 export const idempotent = <E extends SvelteKitEvent = SvelteKitEvent>(

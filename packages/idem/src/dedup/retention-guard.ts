@@ -4,10 +4,7 @@
 //   first try within its memory ──▶ send        beyond, and there is a look-up ──▶ reconcile        beyond, and there is none ──▶ park
 import type { AnyDestination } from "./destination.ts";
 
-/**
- * So long after a try a look-up surely finds what it did, unless its author says otherwise: something sent a moment ago need not be listed
- * yet.
- */
+/** So long after a try a look-up surely finds it, unless its author says otherwise: a moment after the try it need not be listed yet. */
 export const reconcileAfterMsDefault = 60_000;
 
 export type MayResend = "send" | "reconcile" | "park";

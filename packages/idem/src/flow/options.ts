@@ -66,7 +66,7 @@ export interface FlowWritten {
   readonly cancelOn?: readonly CancelOnOptions[];
 }
 
-/** As they are kept, checked. What is not configured is absent, so that the text of a plain function stays what it was. */
+/** As they are kept, checked. An option that is not configured is absent, so that the text of a plain function stays what it was. */
 export interface FlowConfig {
   readonly concurrency?: readonly ConcurrencyLimit[];
   readonly throttle?: ThrottleConfig;

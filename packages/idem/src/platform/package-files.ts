@@ -8,8 +8,8 @@ import { readdirSync, readFileSync } from "node:fs";
 export const fileBeside = (path: string): URL => new URL(import.meta.url.replace(/[^/]*$/, path));
 
 /**
- * Code that is loaded by its address, for a thread or a process of its own: always as it is published. What ends in `.cjs` is built into one file with everything it
- * needs; a thread of such a file is there 10 ms sooner, for none of Node's loader of modules is started in it.
+ * Code that is loaded by its address, for a thread or a process of its own: always as it is published. A `.cjs` is built into one file with
+ * everything it needs; a thread of such a file is there 10 ms sooner, for none of Node's loader of modules is started in it.
  */
 export const builtFile = (path: string): URL =>
   fileBeside(`../../dist/${path.endsWith(".cjs") ? `parts/${path.replaceAll("/", "-")}` : `${path}.js`}`);

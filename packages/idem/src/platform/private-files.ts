@@ -31,7 +31,7 @@ export function prepareFolder(path: string): void {
 
 /**
  * Before SQLite opens it: an empty file for its owner alone, or one that is there with what others may do taken away. The logs SQLite makes
- * beside a file have the file's mode. What cannot be done here is left for SQLite to complain of.
+ * beside a file have the file's mode. Failures here are left for SQLite to complain of.
  *
  * No descriptor of the file itself is opened: closing one drops every lock this process has on the file (POSIX), an owner's too. So
  * it is made under another name and linked to its own.

@@ -19,7 +19,7 @@ import { withoutKeyPrefix } from "./signing-key.ts";
 const canonicalBytesMax = 8 * 1_024 * 1_024;
 const canonicalBounds = { depthMax: bodyDepthMax, nodeCountMax: jsonNodeCountMax };
 
-/** A call whose header was read (`readSignature`): told of each piece of its body, it knows at the end who signed it. */
+/** A call whose header was read (`readSignature`): given each piece of its body, it knows at the end who signed it. */
 export class CallCheck {
   private readonly direct: SignatureCheck;
 

@@ -19,7 +19,7 @@ export type CallReply =
       readonly isFinal: boolean;
       readonly retryAfter: string | null;
     }
-  /** The app stopped because it was told that its call is out of date. */
+  /** The app stopped because its call is out of date. */
   | { readonly kind: "stale" }
   /** Nothing that answers there is the app. */
   | { readonly kind: "not-the-app"; readonly why: string };

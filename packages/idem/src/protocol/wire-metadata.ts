@@ -16,7 +16,7 @@ export function readMetadataRequest(body: unknown, runId: string): readonly Meta
   return readChanges(metadata, stepIdOf(step ?? "", index));
 }
 
-/** As an op carries it, each with the scope `run` or `step`. What cannot be read is left out: a step's outcome matters more. */
+/** As an op carries it, each with the scope `run` or `step`. Unreadable ones are left out: a step's outcome matters more. */
 export function readOpMetadata(metadata: unknown, stepId: string): readonly MetadataChange[] {
   if (!Array.isArray(metadata)) return [];
   return metadata.slice(0, changesMax).flatMap((each) => {

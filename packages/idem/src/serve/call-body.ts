@@ -37,7 +37,7 @@ export class CallBody {
     if (all.held + bytes > all.max) throw busy();
   }
 
-  /** Rejects with BODY_TOO_LARGE, SERVER_BUSY or REQUEST_INVALID. `hear` is told of each piece. */
+  /** Rejects with BODY_TOO_LARGE, SERVER_BUSY or REQUEST_INVALID. `hear` gets each piece. */
   async read(pieces: BodyPieces, hear: (piece: Uint8Array) => void): Promise<Uint8Array> {
     const { platform, ms } = this.bounds;
     const reading = this.collect(pieces, hear);
@@ -47,7 +47,7 @@ export class CallBody {
     return reading;
   }
 
-  /** To be called once the call is answered. What still comes is thrown away. */
+  /** To be called once the call is answered. The rest of a body is thrown away. */
   giveBack(): void {
     this.all.held -= this.count;
     this.count = 0;

@@ -1,4 +1,4 @@
-// One call of the server, executed as any pass is. What a pass would commit to a store goes over the wire instead:
+// One call of the server, executed as any pass is. Commits of a pass go over the wire instead of to a store:
 //
 //   an outcome ──▶ checkpoint, and the code goes on once the server has it ──▶ … ──▶ the run's end is the answer
 //   waits, steps side by side, a failed attempt, an outcome that cannot be checkpointed ──▶ they are the answer

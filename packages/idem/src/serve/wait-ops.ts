@@ -1,4 +1,4 @@
-// Waits as the server is told of them. A length of time is passed on as one, so that the server's clock alone measures it.
+// Waits on their way to the server. A length of time is passed on as one, so that the server's clock alone measures it.
 import type { PlannedWait } from "../execute/ports.ts";
 import { fromJson } from "../model/json.ts";
 import {

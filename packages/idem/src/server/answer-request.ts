@@ -78,7 +78,7 @@ export interface AskedRequest extends RouteRequest {
   actor: Actor;
 }
 
-/** Of a request on a line of ours. What most routes never ask for is made when they do. */
+/** Of a request on a line of ours. Parts that most routes never ask for are made when they do. */
 export class NodeRequest implements AskedRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   body: Buffer = Buffer.alloc(0);

@@ -1,5 +1,5 @@
 // One act on many runs with one request. The work is done by one process, which keeps its progress beside the request's claim and extends
-// the claim's lease; when it falls silent another goes on. What makes that safe is in the store: a run cancelled twice is cancelled once, and
+// the claim's lease; when it falls silent another goes on. The store makes that safe: a run cancelled twice is cancelled once, and
 // the run a rerun makes has an id that follows from the request's and the old run's.
 //
 //   asked ──▶ running ─┬─ walked to the end ──▶ completed        (settled)

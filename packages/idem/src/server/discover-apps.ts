@@ -1,4 +1,4 @@
-// Finding apps on this machine without being told: the usual ports and paths are asked, and whatever answers as an SDK is an
+// Finds apps on this machine by itself: the usual ports and paths are asked, and whatever answers as an SDK is an
 // app. Cheap for the machine and quiet for others: a port nobody listens on costs one refused
 // connection, and one that answers as something else is asked ever more rarely.
 import type { HttpCalls } from "../platform/node-http.ts";

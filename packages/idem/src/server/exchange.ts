@@ -25,7 +25,7 @@ export async function exchange(
     if (error instanceof BodyTooLargeError) throw errors.REPLY_TOO_LARGE({ max: request.bodyBytesMax });
     throw new AppUnreachableError(`${shown} could not be reached: ${reasonOf(error)}`);
   });
-  // A 401 is what an app says that does not accept our signature; it has none of its own. What is no SDK's is never believed.
+  // A 401 comes from an app that does not accept our signature; it has none of its own. An answer that is no SDK's is never believed.
   if (!isSigned || raw.status === 401 || !isSdk(raw.headers)) return raw;
   const answer = unwrapStreamed(raw);
   const keys = credentials.signingKeysOf(env);

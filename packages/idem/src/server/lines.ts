@@ -71,7 +71,7 @@ export class Lines {
     this.#silent[line.trust].delete(socket);
   }
 
-  /** The request is answered. What may still come of its body is waited for like the next one. */
+  /** The request is answered. The rest of its body is waited for like the next one. */
   end(socket: Duplex): void {
     const line = this.#lines.get(socket);
     if (line === undefined) return;

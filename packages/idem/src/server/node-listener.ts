@@ -1,5 +1,5 @@
 // The server's ears: Node's HTTP server around the route table. About 5,000 small requests a second pass here, so nothing
-// is made per request that its route does not ask for. What it promises whatever is sent: an answer or a closed line, a
+// is made per request that its route does not ask for. Its promise, whatever is sent: an answer or a closed line, a
 // bounded number of requests, bodies and sockets at once, and no word of the inside in an answer.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
@@ -304,7 +304,7 @@ function refuseSocket(socket: Duplex, error: IdemError): void {
 
 /** Bytes that are no HTTP, too slow or have too large headers never became a request. */
 function answerGarbage(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // Closed by the caller, in the middle of a header as well: nobody is left to be told.
+  // Closed by the caller, in the middle of a header as well: nobody is left to answer.
   if (error.code === "ECONNRESET" || error.code === "HPE_INVALID_EOF_STATE" || !socket.writable) {
     socket.destroy();
     return;

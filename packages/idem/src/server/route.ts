@@ -80,7 +80,7 @@ export interface SocketRoute {
   readonly access: Access;
   /** An error it throws is answered, and the line is closed. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, env: string, world: World): void | Promise<void>;
-  /** The server stops: says goodbye to its sockets. What is still open after the grace is cut. */
+  /** The server stops: says goodbye to its sockets. Those still open after the grace are cut. */
   close?(world: World): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ import type { ServerSettings } from "./world.ts";
 const defaults = {
   mode: "dev",
   host: "127.0.0.1",
-  // The port the SDK looks for when it is told that a server is on this machine.
+  // The port the SDK looks for when a server is on this machine.
   port: 8288,
   sdkUrls: [],
   retryIntervalMs: null,

@@ -137,7 +137,7 @@ test("500 requests of strangers that arrive together are all answered, and one o
 });
 
 describe("requests that take long", () => {
-  /** Webhooks that are not answered before they are told. */
+  /** Webhooks that are not answered before `release`. */
   function slowTable() {
     let release = () => {};
     const until = new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@
 // created with a destination key, under a claim of its name; and remembered here, by the same claim, so that nobody searches twice.
 //
 // A search that finds nothing proves nothing while a creation from a moment ago may not be visible yet: then only what is remembered
-// here is trusted, and the caller is told to ask again.
+// here is trusted, and the caller has to ask again.
 
 import { createHash } from "node:crypto";
 import { parseDuration } from "../model/duration.ts";

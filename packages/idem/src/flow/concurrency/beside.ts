@@ -1,5 +1,5 @@
-// The slots a run holds beside its own, for steps that run side by side in limits that count steps (docs/decisions/0053). What is said here
-// is the same in every store; they differ in how they count.
+// The slots a run holds beside its own, for steps that run side by side in limits that count steps (docs/decisions/0053). These rules
+// are the same in every store; stores differ in how they count.
 import type { ConcurrencyLimit } from "./config.ts";
 
 /** By position in the lane's slots; a function has at most two limits. */

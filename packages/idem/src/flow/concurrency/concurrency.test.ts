@@ -250,7 +250,7 @@ describe.each(stores)("a slot on %s is free again when its run", (store) => {
     const { work, idem, clock, runId } = await after(() => null);
     await idem.runs.cancel(runId);
     await clock.tick(1);
-    // The step of the cancelled run is told by its signal; it holds nothing any more.
+    // The step of the cancelled run hears of it by its signal; it holds nothing any more.
     expect(work.inside).toEqual(["1", "2"]);
     work.letGo("1");
     await clock.tick(1);

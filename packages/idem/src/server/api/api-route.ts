@@ -1,5 +1,4 @@
-// Common to all routes of /api: people and tools call them, input is read by the schemas that describe it, and an answer has the type its
-// schema says.
+// Common to all routes of /api: people and tools call them, schemas read the input and describe it, and an answer has its schema's type.
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import type { AuditAction, AuditAnswer } from "../../store/audit.ts";

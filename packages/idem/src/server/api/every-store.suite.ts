@@ -25,7 +25,7 @@ export function useEveryStore(): (kind: (typeof everyStore)[number]) => Promise<
     const store = await openPostgresStore({
       url: `${server.url}?schema=world${++schemas}&pool=4`,
       pg,
-      // The world's own time, and the machine's timers: what waits for the server cannot be told to hurry.
+      // The world's own time, and the machine's timers: waiting for the server cannot be hurried.
       platform: {
         monoMs: () => platform.monoMs(),
         soon: (run) => setImmediate(run),
@@ -39,7 +39,7 @@ export function useEveryStore(): (kind: (typeof everyStore)[number]) => Promise<
       wallMs: () => platform.wallMs(),
     });
     onTestFinished(() => store.close());
-    // The engine of this world is alone with it, and nothing is told by hints.
+    // The engine of this world is alone with it, without hints.
     return apiWorld({ store: Object.assign(Object.create(store), { shared: null, outbox: null }), platform });
   };
 }

@@ -1,5 +1,5 @@
-// A function is asked for by any name it has or had, and answered with the one it has today; rows have the first one it ever had. What is a function's name in
-// an answer is said by the answer's schema: payloads of users are never looked into.
+// A function is asked for by any name it has or had, and answered with the one it has today; rows have the first one it ever had. The
+// answer's schema says what is a function's name in it: payloads of users are never looked into.
 import type { z } from "zod";
 import type { Registry } from "../../engine/registry.ts";
 

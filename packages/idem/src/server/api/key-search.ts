@@ -22,7 +22,7 @@ export interface KeySearch {
 
 interface FoundKeys {
   readonly claims: readonly Claim[];
-  /** Where to go on; null when there is nothing more. What is put in order is put so among those looked at, and so are those that follow. */
+  /** Where to go on; null when there is nothing more. An order is one among those looked at, and so for those that follow. */
   readonly next: ClaimFilter["after"] | null;
   /** There are more than were looked at. */
   readonly isPartial: boolean;

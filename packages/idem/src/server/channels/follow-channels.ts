@@ -310,7 +310,7 @@ export class FollowChannels {
     reader.isReading = true;
     try {
       while (reader.again) {
-        // Not told of a gap either: by the time there is room it may be larger.
+        // No gap is announced either: by the time there is room it may be larger.
         if (!reader.follower.hasRoom()) return;
         reader.again = false;
         const page = await this.read(channel, reader.at);
@@ -364,7 +364,7 @@ const keyOf = (env: string, name: string): string => JSON.stringify([env, name])
 const clocksDifferMs = 60_000;
 
 /**
- *   │ comes back with …           │ the channel                     │ begins at           │ is told of a gap
+ *   │ comes back with …           │ the channel                     │ begins at           │ hears of a gap
  *   │ no place                    │ is not known                    │ the present         │ no
  *   │                             │ is known                        │ its last message    │ no
  *   │ a place it has              │ is known                        │ that place          │ no

@@ -1,4 +1,4 @@
-// The socket on which workers connect. What the browser guard and the table of routes cannot know is checked in the handshake:
+// The socket on which workers connect. The handshake checks what the browser guard and the table of routes cannot know:
 // the first message carries the token that /v0/connect/start gave out.
 import { errors } from "../../model/errors.ts";
 import { connectProtocol } from "../../protocol/connect-messages.ts";

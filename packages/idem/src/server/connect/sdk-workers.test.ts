@@ -155,7 +155,7 @@ async function server(
   return opened;
 }
 
-// Tells its parent what it does, and waits to be told what only a test can decide.
+// Reports its doings to its parent, and waits for words that only a test can decide on.
 const workerCode = `
   import { Inngest, NonRetriableError, RetryAfterError } from "inngest";
   import { connect } from "inngest/connect";

@@ -131,7 +131,7 @@ export class WorkerConnection {
     this.#closed(1006, "");
   }
 
-  /** The server stops: the worker is told to look for another gateway, and finds this one closed. */
+  /** The server stops: the worker looks for another gateway, and finds this one closed. */
   dismiss(reason: string): void {
     if (this.#state === "closed") return;
     this.send(frameKind.gatewayClosing);
@@ -170,7 +170,7 @@ export class WorkerConnection {
 
   #admitted(admission: Admission): void {
     if (this.#state !== "registering") {
-      // It hung up meanwhile, or was too slow. What it registered stays, as for an app that went away.
+      // It hung up meanwhile, or was too slow. Its registration stays, as for an app that went away.
       return;
     }
     if (admission.kind !== "admitted") {

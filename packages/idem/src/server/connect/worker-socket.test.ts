@@ -171,7 +171,7 @@ describe("sockets that say nothing", () => {
     const { connectionId, sessionToken, gatewayEndpoint } = startResponse.decode(
       new Uint8Array(await started.arrayBuffer()),
     );
-    // With the ticket of its start, and as a worker that was told another address to connect to.
+    // With the ticket of its start, and as a worker that was given another address to connect to.
     for (const where of [gatewayEndpoint, host]) {
       const { socket, hears } = open(where);
       await hears(frameKind.gatewayHello);

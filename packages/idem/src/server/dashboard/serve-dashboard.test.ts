@@ -1,4 +1,4 @@
-// The dashboard's pages and files, as a browser asks for them. What is built is not part of this test: it looks at the answers, with
+// The dashboard's pages and files, as a browser asks for them. The build is not part of this test: it looks at the answers, with
 // or without files in dist.
 import { expect, test } from "vitest";
 import { readBuiltFolder } from "../../platform/package-files.ts";

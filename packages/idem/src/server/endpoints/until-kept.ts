@@ -1,4 +1,4 @@
-// Durable before visible: an app is told that its report was taken once the store has it. The engine goes on from the report
+// Durable before visible: a report is acknowledged once the store has it. The engine goes on from the report
 // by itself, so what is looked at is the store.
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";

@@ -12,7 +12,7 @@ export interface Answer {
 /** `cut`: the line was closed without an answer, which is an answer to what is no request. */
 export type Reaction = Answer | "cut" | "silent";
 
-// A route that is not told to wait answers long before, on any machine.
+// A route that does not wait answers long before, on any machine.
 const answerMsMax = 30_000;
 // Long enough for a route that waits to have begun to.
 const waitingMsMax = 250;

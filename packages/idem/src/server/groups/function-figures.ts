@@ -1,5 +1,4 @@
-// Figures of functions: what ran, was suppressed, slipped through and failed, how long runs took, how full their limits are, and when they
-// tick next.
+// Figures of functions: what ran, was suppressed, slipped through and failed, durations of runs, how full limits are, and the next ticks.
 import type { Engine } from "../../engine/engine.ts";
 import { nextTick } from "../../model/cron.ts";
 import type { FunctionConfig } from "../../model/function-config.ts";

@@ -1,5 +1,5 @@
-// One page of groups, newest first. Runs are read newest first, and a group is told where its newest run that fits stands, so each is told
-// once however many pages there are. What no index narrows is looked at up to a bound; a page can be short with more behind it.
+// One page of groups, newest first. Runs are read newest first, and a group is shown where its newest run that fits stands, so each is shown
+// once however many pages there are. Without an index to narrow them, runs are looked at up to a bound; a page can be short with more behind it.
 import { runHasText } from "../../engine/bulk/select-runs.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { errors } from "../../model/errors.ts";
@@ -50,7 +50,7 @@ export interface GroupPage {
   readonly next: string | null;
   /** It ends where the work did. */
   readonly isPartial: boolean;
-  /** Where it does, and runs are told newest first: when the last run that was looked at was created. */
+  /** Where it does, and runs come newest first: when the last run that was looked at was created. */
   readonly lookedBackTo: number | null;
   /** Of another order than newest first: how far back it goes; null where it is of all runs that fit. */
   readonly lookedAt: LookedAt | null;
@@ -207,7 +207,7 @@ export async function groupPage(
     return { runs, startOf, last };
   }
 
-  /** By run. What was guessed to be the same is guessed from the others of its function at hand as well. */
+  /** By run. Guesses at the same thing are made from the others of its function at hand as well. */
   async function groupsOf(
     runs: readonly RunSummary[],
     atHand: readonly RunSummary[],
@@ -268,7 +268,7 @@ interface Sifted {
 
 const noStarts = (): undefined => undefined;
 
-// The run to go on before, and the guessed groups that were told and have older runs still to come.
+// The run to go on before, and the guessed groups that were shown and have older runs still to come.
 const cursorMark = "~";
 
 function readCursor(text: string): { readonly before: string; readonly told: readonly string[] } {

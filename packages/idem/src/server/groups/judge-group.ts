@@ -28,7 +28,7 @@ export interface Judged {
   readonly isLoud: boolean;
 }
 
-// Some 3 ms of reading. What could not be compared is not taken for the same.
+// Some 3 ms of reading. Payloads that could not be compared are not taken for the same.
 const comparedCharsMax = 384 * 1024;
 
 export function judgeGroup(group: Gathered, functions: KnownFunctions): Judged {

@@ -1,5 +1,5 @@
 // Groups in which something slipped through, newest first, without reading history: runs that took a released key are noted where
-// decisions are counted, and the radar keeps a pair for each further run it found. What is too new for both is seen in the newest rows.
+// decisions are counted, and the radar keeps a pair for each further run it found. Those too new for both are seen in the newest rows.
 import type { KnownFunctions } from "../../radar/functions-known.ts";
 import type { Slip } from "../../store/counts.ts";
 import type { StoreReads } from "../../store/reads.ts";
@@ -67,7 +67,7 @@ export async function slippedRuns(
   return { runs: inGroups(found.values()), isAll };
 }
 
-/** Newest first. What repeats a run that slipped through itself is of the same group. */
+/** Newest first. A repeat of a run that slipped through itself is of the same group. */
 function inGroups(found: Iterable<Slipped>): Slipped[] {
   const groupOf = new Map<string, string>();
   const runs = [...found].sort((a, b) => (a.laterId < b.laterId ? -1 : 1));

@@ -44,7 +44,7 @@ const floorTo = (ms: number, step: number): number => Math.floor(ms / step) * st
 
 /**
  * As far as it was counted, decided and paired; `withLoud` adds what is loud in the newest rows. `stepMin`: nobody draws shorter buckets, so
- * that a day that begins with an hour is told from the counts.
+ * that a day that begins with an hour comes from the counts.
  */
 export async function tallyOf(
   reads: StoreReads,

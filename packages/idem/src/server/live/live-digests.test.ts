@@ -1,4 +1,4 @@
-// Pages that listen are told what changed, seldom enough for a browser, and nobody pays while nobody listens.
+// Open pages hear of changes, seldom enough for a browser, and nobody pays while nobody listens.
 import { expect, onTestFinished, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import type { StoreReads } from "../../store/reads.ts";

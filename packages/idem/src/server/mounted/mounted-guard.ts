@@ -69,7 +69,7 @@ function checkOrigin(method: string, headers: Headers): void {
   throw errors.ORIGIN_REFUSED({ why: `${from} may not change anything here` });
 }
 
-/** No page of another origin can set the second one: browsers would ask first, and are told nothing. */
+/** No page of another origin can set the second one: browsers would ask first, and get no answer. */
 const hostsOf = (headers: Headers): readonly (string | undefined)[] => [
   headers.host,
   headers["x-forwarded-host"]?.split(",")[0]?.trim(),

@@ -21,7 +21,7 @@ export interface MountedWorld {
   readonly world: World;
   /** Where it was last reached: "https://shop.example/idem". */
   reachedAt(origin: string): void;
-  /** Before the engine stops: pages are told, and nothing is asked of the store any more. */
+  /** Before the engine stops: pages hear of it, and nothing is asked of the store any more. */
   close(): Promise<void>;
 }
 

@@ -140,7 +140,7 @@ test("a subscriber that is overrun is told of the gap, once, and goes on behind 
   const [before, gap, ...after] = slow.frames;
   expect([before.data[0], gap.kind]).toEqual(["1", "gap"]);
   expect(gap).toMatchObject({ channel: "chat", data: { after: Number(before.place), up_to: Number(gap.place) } });
-  // Each is there that is still kept, and told from the next place on.
+  // Each is there that is still kept, from the next place on.
   expect(after.map(({ data }) => data)).toEqual(Array.from({ length: channelBounds.messagesMax }, (_, n) => n));
   expect(Number(after[0].place)).toBe(Number(gap.place) + 1);
 });
@@ -162,7 +162,7 @@ test("whoever comes back with its place, to any node, hears what it missed and n
   await one.say(4);
   await settle();
   expect([before.heard(), after.heard()]).toEqual([[1], [2, 3, 4]]);
-  // One that comes back when it is gone is told so.
+  // One that comes back when it is gone hears of the gap.
   await pass(channelBounds.keptMs + 1_000);
   await one.store.sweep({ max: 1_000, repair: false });
   const late = reader();

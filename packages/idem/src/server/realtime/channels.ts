@@ -77,10 +77,7 @@ export class Channels {
     }
   }
 
-  /**
-   * Where a subscriber of these topics begins: after the place it comes back with, or with what is published from now on. What is answered
-   * makes it one.
-   */
+  /** The beginning of a subscriber of these topics: after the place it comes back with, or from now on. The answer makes it one. */
   async prepare(
     env: string,
     topics: readonly ChannelTopic[],
@@ -164,7 +161,7 @@ export class Channels {
     return count;
   }
 
-  /** Everyone is told; resolves once all have gone. */
+  /** Everyone hears why; resolves once all have gone. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all([...this.subscribers].map((subscriber) => this.drop(subscriber, "the server is stopping")));

@@ -20,7 +20,7 @@ export const connectRealtime: SocketRoute = {
   async upgrade(request, socket, head, _env, world) {
     const query = new URLSearchParams(splitTarget(request.url!).search);
     const { env, topics } = readRealtimeToken(world.tokens, query.get("token"));
-    // Before it is told that it is connected: what is published from then on it hears.
+    // Before it is connected: it hears everything that is published from then on.
     const subscribe = await world.channels.prepare(env, topics, query.get("from"));
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       // A frame that is too large or malformed: the connection is closed by ws, and "close" follows.
@@ -29,6 +29,6 @@ export const connectRealtime: SocketRoute = {
       webSocket.once("close", stop);
     });
   },
-  // Those who read server-sent events are told as well.
+  // Readers of server-sent events hear of it as well.
   close: ({ channels }) => channels.close(),
 };

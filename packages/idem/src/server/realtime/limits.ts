@@ -19,7 +19,7 @@ export const realtimeLimits = {
   subscribersMax: 5_000,
   // Proxies cut connections that are silent for a minute.
   pingMs: 25_000,
-  // A dropped subscriber is told why; one that does not even read that is cut off.
+  // A dropped subscriber learns why; one that does not even read that is cut off.
   closeGraceMs: 5_000,
   // Asked for, handed to a browser, used to connect: seconds. An open connection outlives its token.
   tokenLifeMs: 5 * 60 * 1_000,

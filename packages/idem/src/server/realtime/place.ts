@@ -3,7 +3,7 @@ import { errors } from "../../model/errors.ts";
 
 export const placeText = (places: readonly number[]): string => places.join(".");
 
-/** Throws REQUEST_INVALID for what no subscriber of so many channels was told. */
+/** Throws REQUEST_INVALID for a place that no subscriber of so many channels was given. */
 export function placesFrom(text: string, count: number): number[] {
   const places = text.split(".", count + 1).map((part) => (/^\d{1,16}$/.test(part) ? Number(part) : Number.NaN));
   if (places.length !== count || !places.every(Number.isSafeInteger)) {

@@ -1,4 +1,4 @@
-// The one claim, state by state, on each database. What tools make of it is tested with them.
+// The one claim, state by state, on each database. Its uses are tested with the tools.
 import { expect, onTestFinished, test } from "vitest";
 import { postgresDrivers, sqliteDrivers } from "../sql/adapters.suite.ts";
 import { eachDatabase, type TestDatabase } from "../sql/databases.suite.ts";

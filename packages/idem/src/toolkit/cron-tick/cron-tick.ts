@@ -1,5 +1,5 @@
 // Ticks of a schedule that somebody else's scheduler calls, at least once and now and then twice. The tick, not the call, is what happens
-// once: the first call runs it, a later one is told its outcome, and one whose call died is resumed or parked, as its author chose.
+// once: the first call runs it, a later one gets its outcome, and one whose call died is resumed or parked, as its author chose.
 
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";

@@ -9,7 +9,7 @@ export interface FieldView {
   readonly pick?: readonly string[];
 }
 
-/** Null for what cannot be told safely: no JSON, a key twice in one object, nested deeper than `jsonDepthMax`. Its bytes are compared then. */
+/** Null without a safe form: no JSON, a key twice in one object, nested deeper than `jsonDepthMax`. Its bytes are compared then. */
 export function canonicalJson(text: string, view: FieldView = {}): string | null {
   let at = 0;
 

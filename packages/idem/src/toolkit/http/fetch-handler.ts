@@ -70,7 +70,7 @@ async function execute(
   }
 }
 
-/** The answer to a failure is made here and not by the framework, because it is what a retry is told, too. */
+/** The answer to a failure is made here and not by the framework, because a retry gets it, too. */
 async function failed(ticket: Ticket, error: unknown, { logger, answerOf }: FetchWorld): Promise<Response> {
   const thrown = thrownResponse(error) ?? answerOf?.(error) ?? null;
   const answer = thrown === null ? null : await capture(thrown, ticket.bytesMax);
@@ -90,7 +90,7 @@ async function failed(ticket: Ticket, error: unknown, { logger, answerOf }: Fetc
 const sent = (finished: Finished, send: (headers: Finished & { kind: "send" }) => Response): Response =>
   finished.kind === "send" ? send(finished) : finished.response;
 
-/** The process stops, and another one goes on: the caller is told at once to come back. */
+/** The process stops, and another one goes on: the caller hears at once to come back. */
 const drained = (ticket: Ticket): Promise<Response> =>
   new Promise((resolve) => {
     const { signal } = ticket.context;

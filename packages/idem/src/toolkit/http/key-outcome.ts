@@ -28,7 +28,7 @@ export interface OutcomeWorld {
 // A reference says who made it: a route may change its options while records are kept.
 const externalPrefix = "external:";
 const rebuildPrefix = "rebuild:";
-/** On the record only: a body from before there was a seal is told as it is. */
+/** On the record only: a body from before there was a seal is returned as it is. */
 const sealedMark = "idem-sealed";
 
 export async function outcomeOf(id: string, captured: Captured, world: OutcomeWorld): Promise<KeyOutcome> {

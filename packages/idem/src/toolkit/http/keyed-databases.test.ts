@@ -1,4 +1,4 @@
-// The promises of keys, with the records in the databases users have. What needs time to pass takes it from the rows.
+// The promises of keys, with the records in the databases users have. Where time has to pass, it is taken from the rows.
 import { expect, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { sqlKeys } from "../keys/sql-keys.ts";

@@ -1,5 +1,5 @@
 // From a request to what identifies it, before anything is looked up. In this order: does a key apply, is it well-formed, who asks, how large
-// is the body, what is its fingerprint. What is refused here never touches the store, is never recorded, and is decided again on a replay.
+// is the body, what is its fingerprint. A request refused here never touches the store, is never recorded, and is decided again on a replay.
 import type { KeyedRequest, ReadRequest } from "./begin.ts";
 import { fingerprintsOf } from "./fingerprint.ts";
 import { type ProblemFacts, type ProblemKind, problemResponse } from "./problems.ts";

@@ -1,4 +1,4 @@
-// A record of a key as a claim of the engine's store, and back. What a claim has no place for stands beside it, in its note while it runs
+// A record of a key as a claim of the engine's store, and back. Facts without a place in a claim stand beside it, in its note while it runs
 // and in its outcome once it is completed.
 //
 //   record      claim
@@ -62,9 +62,9 @@ export function keyRowOf({ claim, now, windowNow, leaseNow }: ClaimNow): KeyRow 
   };
 }
 
-/** Times of a row that changed go to the store as durations: its clock says when they begin. What did not change stays as it is. */
+/** Times of a row that changed go to the store as durations: its clock says when they begin. The others stay as they are. */
 export function changeTo(row: KeyRow, { now, row: seen }: SeenKey): ClaimChange {
-  // A window that begins now is told also where it ends with the old one.
+  // A window that begins now is written also where it ends with the old one.
   const isSameWindow = row.endsAt === seen?.endsAt && row.state !== "completed";
   const windowMs = isSameWindow ? null : row.endsAt - now;
   const mayJustRerun = row.onCrash === "rerun" && row.work === null;

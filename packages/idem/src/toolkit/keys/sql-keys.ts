@@ -127,7 +127,7 @@ export function sqlKeys(
 
 const isAboutTables = (error: unknown): boolean => error instanceof IdemError && error.code.startsWith("TABLES_");
 
-/** In words of ours: callers of an API are told this, and a driver's would tell them hosts and tables. Those are in the cause. */
+/** In words of ours: callers of an API read this, and a driver's words would show them hosts and tables. Those are in the cause. */
 function unavailable(error: unknown): IdemError {
   const fault = sqlFaultOf(error);
   const why =

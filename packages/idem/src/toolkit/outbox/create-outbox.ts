@@ -1,4 +1,4 @@
-// The outbox: what has to be told to others is written in the transaction it is about, and handed on after the commit.
+// The outbox: messages to others are written in the transaction they are about, and handed on after the commit.
 
 import { type InstantInput, parseDuration, parseInstant } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
@@ -32,7 +32,7 @@ export interface PutOptions {
   readonly notBefore?: InstantInput;
 }
 
-/** An outbox that was told `onDead`. */
+/** Of an outbox with `onDead`. */
 export interface OrderedPutOptions extends PutOptions {
   /** Messages of one key are handed on one after the other, in the order of their transactions. Their senders take turns. */
   readonly orderKey?: string;

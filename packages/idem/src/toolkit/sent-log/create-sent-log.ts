@@ -1,5 +1,5 @@
-// The sent-log: for destinations that keep no idempotency keys (mail, text messages, chat, most CRMs). What is about to be sent is written
-// down first; who asks again gets the receipt; and what becomes of a sending that nobody saw end is the author's choice.
+// The sent-log: for destinations that keep no idempotency keys (mail, text messages, chat, most CRMs). A message about to be sent is written
+// down first; asking again gives the receipt; and a sending that nobody saw end is up to the author.
 
 import type { Reconciled } from "../../execute/attempt-effect.ts";
 import { lasting, parseDuration } from "../../model/duration.ts";
@@ -63,7 +63,7 @@ export interface OnceInput {
 
 export interface SentLog {
   /**
-   * Sends, unless it was sent. What `send` throws is thrown, and leaves it unknown whether it was sent; unless it is a `Refused`, which
+   * Sends, unless it was sent. An error of `send` is thrown, and leaves it unknown whether it was sent; unless it is a `Refused`, which
    * is answered, as a 4xx Response is.
    */
   once<T>(input: OnceInput, send: SendTask<T>): Promise<OnceAnswer<ReceiptOf<T>>>;

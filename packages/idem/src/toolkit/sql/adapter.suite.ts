@@ -17,7 +17,7 @@ export interface AdapterWorld extends OpenedAdapter {
   /** Nothing can be sent in a transaction whose session is gone, not even to undo it: postgres.js ends the process over it. */
   readonly breaksWhenLost: boolean;
   rows(text: string): Promise<any[]>;
-  /** Another session writes to `items` and does not end its transaction before it is told to. */
+  /** Another session writes to `items` and keeps its transaction open until it is let go. */
   hold(): Promise<() => Promise<void>>;
 }
 

@@ -1,4 +1,4 @@
-// A proxy in front of PostgreSQL that loses a session while it commits: before the server heard of it, or after it did as it was told.
+// A proxy in front of PostgreSQL that loses a session while it commits: before the server heard of it, or after it committed.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 

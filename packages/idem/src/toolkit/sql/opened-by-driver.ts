@@ -1,5 +1,5 @@
 // A transaction that the driver opens and ends by itself (Kysely, Drizzle, postgres.js), made to keep the promises of `Adapter`. Three things
-// are not told by such a driver: that the server undid what it was told to commit, that nobody knows whether it committed, and, where undoing
+// such a driver does not say: that the server undid what it should commit, that nobody knows whether it committed, and, where undoing
 // failed too, what the body threw.
 import { errors, type IdemError } from "../../model/errors.ts";
 import type { TransactionOptions } from "./adapter.ts";

@@ -8,7 +8,7 @@ export type Dialect = "postgres" | "sqlite";
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
 export interface Statement {
-  /** Parameters are $1, $2, … in that order, each once; where a type cannot be told, `cast($1 as bigint)`, which both dialects read. */
+  /** Parameters are $1, $2, … in that order, each once; where a type cannot be inferred, `cast($1 as bigint)`, which both dialects read. */
   readonly text: string;
   readonly params: readonly SqlValue[];
   /**
@@ -32,10 +32,7 @@ export interface Answered {
 /** `const { rows } = yield { text, params }` */
 export type Operation<T> = Generator<Statement, T, Answered>;
 
-/**
- * The differences between the dialects in the toolkit's texts. Types that only the server knows (void, pg_lsn) are cast to text: Prisma
- * reads no others.
- */
+/** Where the dialects differ in the toolkit's texts. Types that only the server knows (void, pg_lsn) are cast to text: Prisma reads no others. */
 export interface Sql {
   readonly dialect: Dialect;
   /** The database's clock, in milliseconds: one value for the whole of a statement. It alone decides leases, windows and ticks. */
@@ -44,7 +41,7 @@ export interface Sql {
   readonly skipLocked: string;
   /**
    * In the columns of a select by which something is answered from a row that is there: the commit then waits for a synchronous standby as
-   * the one that wrote the row should have, and nobody is told what only the primary knows (docs/postgres.md#failover).
+   * the one that wrote the row should have, and nothing that only the primary knows is handed out (docs/postgres.md#failover).
    */
   readonly stand: string;
 }

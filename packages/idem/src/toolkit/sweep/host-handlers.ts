@@ -15,9 +15,7 @@ export interface CronOptions extends SweepOptions {
   readonly secret?: string;
 }
 
-/**
- * A route that Vercel's cron calls, or any scheduler that sends a bearer token. A request without it is refused before anything is done.
- */
+/** A route that Vercel's cron calls, or any scheduler that sends a bearer token. Without it a request is refused, and nothing is done. */
 export function vercelCron(
   idem: Sweeping,
   { secret, ...options }: CronOptions = {},

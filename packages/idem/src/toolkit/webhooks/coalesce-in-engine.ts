@@ -58,7 +58,7 @@ export function coalesceInEngine(options: CoalesceInEngine): WebhookStorage {
       try {
         raw = rawEvent(options, event);
       } catch (error) {
-        // The author's key could not be told: no retry of the provider's changes that.
+        // The author's key could not be computed: no retry of the provider's changes that.
         return quarantine(options, source, received, error instanceof Error ? error.message : String(error));
       }
       try {

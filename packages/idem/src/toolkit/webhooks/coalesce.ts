@@ -1,7 +1,7 @@
 // One logical event under two names: Bullhorn says INSERTED, and a moment later UPDATED, of one placement that was saved once.
 //
-// Raw events are unique by (source, id), logical ones by (source, key, window number). The first raw event opens a window; what comes within it
-// is absorbed; when it is over, one logical event is delivered. What comes later opens another window, but is absorbed too when it adds nothing.
+// Raw events are unique by (source, id), logical ones by (source, key, window number). The first raw event opens a window; others within it
+// are absorbed; when it is over, one logical event is delivered. A later one opens another window, but is absorbed too when it adds nothing.
 
 import { batchSizeMax } from "../../flow/batch/config.ts";
 import { parseDuration } from "../../model/duration.ts";

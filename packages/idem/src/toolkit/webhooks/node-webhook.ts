@@ -77,7 +77,7 @@ function bodyOf(request: NodeDelivery): ReadableStream<Uint8Array> | Uint8Array<
   });
 }
 
-/** Behind a proxy this is not what the provider called; Twilio, which signs it, is told the public one. */
+/** Behind a proxy this is not the address the provider called; for Twilio, which signs it, the public one has to be given. */
 function urlOf({ socket, originalUrl, url }: NodeDelivery, host: string | null): string {
   const scheme = (socket as { encrypted?: unknown } | null)?.encrypted === true ? "https" : "http";
   const path = originalUrl ?? url ?? "/";

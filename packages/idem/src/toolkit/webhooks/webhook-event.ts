@@ -1,4 +1,4 @@
-// A verified delivery, read: what a handler, a merge or a business key is told.
+// A verified delivery, read: given to a handler, a merge or a business key.
 import { createHash } from "node:crypto";
 import type { Delivery, Particulars, WebhookProvider } from "./provider.ts";
 

@@ -20,7 +20,7 @@ interface CommonOptions<Payload> {
   /** Names where it comes from, such as "stripe" or "stripe/live": ids are unique within it, and event names begin with it. */
   readonly source: string;
   readonly provider: WebhookProvider;
-  /** Must be pure. What it leaves out stays as the provider has it; what it throws sends the delivery to quarantine. */
+  /** Must be pure. Fields it leaves out stay as the provider has them; an error sends the delivery to quarantine. */
   readonly normalise?: (payload: Payload, delivery: Delivery) => Normalised;
   /** Makes two deliveries the same although their ids differ; the first one counts, for the whole window. */
   readonly businessKey?: (event: WebhookEvent<Payload>) => readonly (string | number | null | undefined)[];
@@ -39,7 +39,7 @@ interface CommonOptions<Payload> {
 export interface EngineWebhookOptions<Payload> extends CommonOptions<Payload> {
   /** Deliveries become events of this client, in the commit that starts their runs. */
   readonly idem: Idem;
-  /** Pure: from a payload to the event that is sent, or null for none. What it throws sends the delivery to quarantine. */
+  /** Pure: from a payload to the event that is sent, or null for none. An error sends the delivery to quarantine. */
   readonly transform?: Transform<Payload>;
 }
 

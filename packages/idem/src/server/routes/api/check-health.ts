@@ -1,5 +1,5 @@
-// Whether requests should be sent here: the server answers and its store takes operations. Who asks whether the process lives, to end it
-// if not, asks `/health/live`: a store that is away does not come back because a server is started again.
+// Whether requests should be sent here: the server answers and its store takes operations. To ask whether the process lives, and end it
+// if not, there is `/health/live`: a store that is away does not come back because a server is started again.
 
 import { type Readiness, readyOr } from "../../../engine/readiness.ts";
 import { healthOf } from "../../health-of-world.ts";

@@ -1,4 +1,4 @@
-// Why it ran, did not run, or ran twice: told from what is stored.
+// Why it ran, did not run, or ran twice: from the stored rows.
 import { describe, expect, test } from "vitest";
 import { everyStore, useEveryStore } from "../../api/every-store.suite.ts";
 import { explainSubject } from "./explain-subject.ts";

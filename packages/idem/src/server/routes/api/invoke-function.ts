@@ -1,4 +1,4 @@
-// POST /api/functions/:function/invoke: a person starts exactly this function, and is told what was decided.
+// POST /api/functions/:function/invoke: a person starts exactly this function, and gets the decision.
 import { z } from "zod";
 import { defaultWindowMs } from "../../../model/function-config.ts";
 import { sendResultOf } from "../../../sdk/send-result.ts";

@@ -84,7 +84,7 @@ function csvAnswer(rows: readonly AuditRow[], next: string | null): RawAnswer {
   });
 }
 
-/** Rows for a spreadsheet (RFC 4180). What it would take for a formula stays text: subjects and reasons are anybody's words. */
+/** Rows for a spreadsheet (RFC 4180). Cells it would take for formulas stay text: subjects and reasons are anybody's words. */
 const csvOf = (rows: readonly (readonly string[])[]): string =>
   rows.map((cells) => `${cells.map(cellOf).join(",")}\r\n`).join("");
 

@@ -1,4 +1,4 @@
-// A number is exact, whatever the newest runs look like, and the same wherever it is told.
+// A number is exact, whatever the newest runs look like, and the same wherever it is shown.
 import { describe, expect, test } from "vitest";
 import type { ApiWorld } from "../../api/api-world.suite.ts";
 import { everyStore, useEveryStore } from "../../api/every-store.suite.ts";
@@ -60,7 +60,7 @@ describe.each(everyStore)("numbers over %s", (kind) => {
     const failed = { group: "none", state: "failed", endedSince: "7d" };
     expect((await world.ask(listGroups, { query: failed })).body.matching.count).toBe(failures);
     expect((await world.ask(listGroups, { query: { ...failed, q: "charge" } })).body.matching).toBeNull();
-    // The runs a number counts are those its list has, and how long they took is told of those that ended.
+    // The runs a number counts are those its list has, and durations are of those that ended.
     const { since, p50Ms } = functions[0].day;
     expect(p50Ms).toBeLessThan(100);
     let [count, before] = [0, ""];

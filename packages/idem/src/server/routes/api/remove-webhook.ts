@@ -1,4 +1,4 @@
-// DELETE /api/webhooks/:name: a source is removed; what it received stays. Its provider is told 404 from now on.
+// DELETE /api/webhooks/:name: a source is removed; the events it received stay. Its provider gets 404 from now on.
 import { z } from "zod";
 import { apiRoute } from "../../api/api-route.ts";
 import { reasonField } from "../../api/reason.ts";

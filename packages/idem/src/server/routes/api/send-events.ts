@@ -1,4 +1,4 @@
-// POST /api/events: a person sends events and is told what was decided.
+// POST /api/events: a person sends events and gets the decisions.
 import { z } from "zod";
 import { limits } from "../../../engine/limits.ts";
 import { lasting, parseDuration } from "../../../model/duration.ts";

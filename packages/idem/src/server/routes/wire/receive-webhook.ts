@@ -1,5 +1,5 @@
 // POST /w/:source: a provider delivers. Its signature is its credential: nothing is stored, and nobody learns more than "no", before that
-// was checked. What is kept is an event under the delivery's id, in one commit with the runs it starts; a redelivery finds it there.
+// was checked. It is kept as an event under the delivery's id, in one commit with the runs it starts; a redelivery finds it there.
 import { webhookScope } from "../../../model/claim.ts";
 import { readTraceparent, traceparentHeader } from "../../../protocol/traceparent.ts";
 import { eventsApi } from "../../../sdk/reads-api.ts";

@@ -1,5 +1,5 @@
 // POST /e/:key: events come in, all of a request or none (docs/reference/wire.md#events). A request that is sent again with its seed
-// finds its events stored and is told the same. Idem's own client also asks for what was decided.
+// finds its events stored and gets the same answer. Idem's own client also asks for the decisions.
 import { limits } from "../../../engine/limits.ts";
 import { type EventIdScope, webhookScope } from "../../../model/claim.ts";
 import { lasting, parseDuration } from "../../../model/duration.ts";

@@ -85,7 +85,7 @@ function keepFromAborting(request: IncomingMessage, response: ServerResponse): v
   });
 }
 
-/** The process stops, and another one goes on with what may be resumed: the caller is told at once to come back. */
+/** The process stops, and another one goes on with what may be resumed: the caller hears at once to come back. */
 export function onDraining(ticket: Ticket, route: RouteOptions, hear: (answer: Response) => void): void {
   if (route.onCrash !== "resume") return;
   const { signal } = ticket.context;

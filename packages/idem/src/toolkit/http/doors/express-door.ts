@@ -1,4 +1,4 @@
-// Idempotency-Key as Express middleware. What a handler throws ends in the app's own error handler, whose response is captured like any other.
+// Idempotency-Key as Express middleware. A handler's error ends in the app's own error handler, whose response is captured like any other.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RouteOptions } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";

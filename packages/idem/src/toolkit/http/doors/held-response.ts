@@ -91,7 +91,7 @@ export class HeldResponse {
     this.#thrown ??= { error };
   }
 
-  /** The handler threw, and nobody answers but this door. What it has not answered yet is answered for it; what it has begun is broken off. */
+  /** The handler threw, and nobody answers but this door: with an answer of its own, or by breaking off the one that was begun. */
   fail(error: unknown, answer: Captured): void {
     if (this.#phase === "held" || this.#phase === "passing") this.#destroy(error);
     if (this.#phase !== "open") return;
@@ -222,7 +222,7 @@ export class HeldResponse {
         await writeAnswer(response, finished.response);
       }
     } catch (error) {
-      // The outcome is saved, or the ticket has said why not; only the sending failed, and a retry is told the outcome.
+      // The outcome is saved, or the ticket has said why not; only the sending failed, and a retry gets the outcome.
       this.#keys.logger.error("idempotency: a response could not be sent", error);
       this.#seat.cut();
     } finally {

@@ -64,7 +64,7 @@ function readThrough(request: IncomingMessage, bytesMax: number): Promise<Uint8A
       if (!request.complete && count <= bytesMax) return;
       done();
       const bytes = read.length === 1 ? read[0]! : Buffer.concat(read);
-      // In the same turn as the last read: `end` is told in the next one, and only when nothing is left.
+      // In the same turn as the last read: `end` is emitted in the next one, and only when nothing is left.
       if (count > 0 && count <= bytesMax) request.unshift(bytes);
       resolve(bytes);
     };

@@ -17,7 +17,7 @@ export type LambdaAnswer =
     }
   | string;
 
-/** The function's own context, with what the handler is told of its key. */
+/** The function's own context, with that of the key. */
 export type KeyedLambdaContext<C> = C & { readonly idempotency: KeyContext };
 
 export type KeyedLambdaHandler<E, C> = (event: E, context: KeyedLambdaContext<C>) => Promise<LambdaAnswer>;

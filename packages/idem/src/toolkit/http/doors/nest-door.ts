@@ -1,5 +1,5 @@
-// Idempotency-Key as an interceptor of NestJS, on Express or Fastify: behind its guards, before its pipes and the handler. What the handler returns is
-// written by Nest to the response, and captured there like any other; what it throws is told here and answered by Nest's filters.
+// Idempotency-Key as an interceptor of NestJS, on Express or Fastify: behind its guards, before its pipes and the handler. The handler's value is
+// written by Nest to the response, and captured there like any other; its error is noted here and answered by Nest's filters.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KeyContext, RouteOptions } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
@@ -89,10 +89,7 @@ function hideConnection(response: ServerResponse, held: HeldResponse): void {
   void held.settled.then(() => put(req));
 }
 
-/**
- * Everything the handler gives, once it is over: a list is a stream to rxjs, which is not loaded here. The work goes on when a client
- * leaves.
- */
+/** All the handler gives, once it is over: a list is a stream to rxjs, which is not loaded here. The work goes on when a client leaves. */
 const told = <S extends NestStream>(source: S, held: HeldResponse): Promise<S> =>
   new Promise((resolve, reject) => {
     const values: unknown[] = [];

@@ -1,4 +1,4 @@
-// Idempotency-Key around a route handler of Next.js. What `redirect()`, `notFound()` and their like throw is an answer there, and is kept as one.
+// Idempotency-Key around a route handler of Next.js. The errors of `redirect()`, `notFound()` and their like are answers there, and kept as such.
 import type { KeyContext, RouteOptions } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { fetchDoor } from "./fetch-door.ts";

@@ -1,5 +1,4 @@
-// Doors on Node's own request and response leave everything around them intact: parsers, error handlers, other requests on the
-// connection.
+// Doors on Node's request and response leave everything around them intact: parsers, error handlers, other requests on the line.
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";

@@ -1,4 +1,4 @@
-// One small API behind every door, as each framework's users write it, on a port of its own. What it does is said by the query.
+// One small API behind every door, as each framework's users write it, on a port of its own. The query says what it does.
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";

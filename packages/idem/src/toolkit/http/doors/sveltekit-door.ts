@@ -1,4 +1,4 @@
-// Idempotency-Key around a request handler of SvelteKit (`+server.ts`). What `error(…)` and `redirect(…)` throw is an answer there, and is kept as one.
+// Idempotency-Key around a request handler of SvelteKit (`+server.ts`). Errors of `error(…)` and `redirect(…)` are answers there, kept as such.
 import type { KeyContext, RouteOptions } from "../begin.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { fetchDoor } from "./fetch-door.ts";

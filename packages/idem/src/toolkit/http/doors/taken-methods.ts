@@ -1,5 +1,5 @@
-// Methods of one object, replaced for a while. What stood there before may be an object's own (compression and sessions wrap `write` and
-// `end` so), and is put back as it was.
+// Methods of one object, replaced for a while. The earlier ones may be an object's own (compression and sessions wrap `write` and
+// `end` so), and are put back as they were.
 type Method = (...args: unknown[]) => unknown;
 
 export interface TakenMethods {

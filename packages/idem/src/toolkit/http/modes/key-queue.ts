@@ -2,7 +2,7 @@
 // Those of other processes wait on the index.
 import type { Platform } from "../../../platform/platform.ts";
 
-/** A client that retries in a loop must not fill the process: those beyond are told to come again. */
+/** A client that retries in a loop must not fill the process: those beyond are asked to come again. */
 const waitingMax = 200;
 
 export type Turn<T> =

@@ -1,5 +1,5 @@
-// Mode A: the key and what the handler writes are one commit. What the client is told was committed before; what was not committed was
-// not told. Nothing but this database belongs into the body: a mail sent from it is not undone with it (the outbox is the way out).
+// Mode A: the key and what the handler writes are one commit. Every answer to the client was committed before; without a commit there is
+// none. Nothing but this database belongs into the body: a mail sent from it is not undone with it (the outbox is the way out).
 
 import { parseDuration } from "../../../model/duration.ts";
 import { errors } from "../../../model/errors.ts";
@@ -287,7 +287,7 @@ function refuseAsync(body: unknown, call: string): void {
 
 function refuseThenable<T>(value: T): T {
   if (typeof (value as { then?: unknown } | null)?.then !== "function") return value;
-  // It goes on by itself, and what becomes of it is told to nobody.
+  // It goes on by itself, and nobody hears of its end.
   (value as unknown as Promise<unknown>).then(null, () => {});
   throw errors.TRANSACTION_ASYNC({ call: "sameTransaction" });
 }

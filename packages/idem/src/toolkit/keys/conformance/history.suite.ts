@@ -1,6 +1,6 @@
 // The life of a few records under random claims, heartbeats, points, completions, leaves, releases, reaping and passing time, from several
 // sessions at once. Triggers write down what became of the rows, in the order in which the database did it; the checker compares that with
-// what each session was told: one owner per fence, fences only grow, nobody wrote with an old one, and an outcome stays until its window ends.
+// each session's answers: one owner per fence, fences only grow, nobody wrote with an old one, and an outcome stays until its window ends.
 import { ManualPlatform } from "../../../platform/manual-platform.ts";
 import type { TestDatabase } from "../../sql/databases.suite.ts";
 import { sqlOf } from "../../sql/operation.ts";
@@ -12,7 +12,7 @@ const leaseMs = 10_000;
 const windowMs = 60_000;
 const names = ["a", "b", "c"];
 
-/** One call of a session: when it began and ended, by a count that all sessions share, and what it was told. */
+/** One call of a session: when it began and ended, by a count that all sessions share, and its answer. */
 export interface Call {
   readonly name: string;
   readonly id: string;

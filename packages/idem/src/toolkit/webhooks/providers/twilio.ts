@@ -1,5 +1,5 @@
 // Twilio. `X-Twilio-Signature` (HMAC-SHA-1, base64) over the address it called, followed by the form's fields in order of their names; a JSON
-// body is not in it, its SHA-256 is, as `bodySHA256` in the address. So the address has to be the public one, and behind a proxy it must be told.
+// body is not in it, its SHA-256 is, as `bodySHA256` in the address. So the address has to be the public one, and behind a proxy it must be given.
 
 import { createHash } from "node:crypto";
 import { errors } from "../../../model/errors.ts";

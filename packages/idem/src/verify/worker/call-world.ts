@@ -74,7 +74,7 @@ export class CallWorld extends World {
     if (arrivals.some(({ isElsewhere }) => isElsewhere)) await this.openLife();
     onLoaded();
     // From here on commits are met.
-    this.delivered.add("");
+    this.target.delivered.add("");
     await this.settling.settle();
     for (const { call, afterMs, isElsewhere = false } of arrivals) {
       if (afterMs !== null) {

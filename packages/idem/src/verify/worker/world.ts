@@ -4,9 +4,9 @@ import type { HttpRequest, HttpResponse } from "../../platform/platform.ts";
 import type { TakenClient } from "../../sdk/take-client.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
 import { type Adversity, nameOf, type Schedule, type Side } from "../schedules.ts";
-import type { Json, Moment, WorldRecord } from "../thing.ts";
+import type { Moment, WorldRecord } from "../thing.ts";
 import { AnswerWaits } from "./answer-waits.ts";
-import { asCaller, type Caller } from "./caller.ts";
+import type { Caller } from "./caller.ts";
 import { playCourse } from "./course.ts";
 import type { Life } from "./life.ts";
 import { notesInMemory } from "./notes.ts";
@@ -14,6 +14,7 @@ import { failedRuns, parkedEffects, runsOf, sentEvents } from "./read-world.ts";
 import { realMonoMs } from "./real.ts";
 import { Settling } from "./settling.ts";
 import { Simulation } from "./simulation.ts";
+import { TargetClient } from "./target-client.ts";
 import { WatchedFunctions } from "./watched-functions.ts";
 import type { WatchedWorld, Watcher } from "./watcher.ts";
 import { WorldClock } from "./world-clock.ts";
@@ -64,9 +65,7 @@ export class World {
   private readonly waits: AnswerWaits;
   private readonly commits: WorldCommits;
   private readonly happened = new Set<Adversity>();
-  protected readonly delivered = new Set<string>();
-  /** Sent, and not answered yet: their senders send them again. */
-  private readonly unanswered = new Map<string, object>();
+  protected readonly target: TargetClient;
   private downMs = restartMs;
   private readonly startedAt = realMonoMs();
   protected readonly settling: Settling;
@@ -107,6 +106,7 @@ export class World {
     const now = () => this.clock.wallMs();
     const say = (text: string) => this.say(text);
     const unproven = (what: string) => this.unproven(what);
+    this.target = new TargetClient({ fn: options.fn, living: () => this.living, say, unproven });
     this.simulation = new Simulation(options.changes ?? []);
     const { simulation } = this;
     this.effects = new WorldEffects({
@@ -153,7 +153,7 @@ export class World {
       watched: this.watched,
       functions: this.functions,
       onPoint: (of, name) => {
-        if (this.delivered.size > 0) this.commits.meet(of, name);
+        if (this.target.delivered.size > 0) this.commits.meet(of, name);
       },
       onDiverged: (runId, step, asked) => this.divergences.set(`${runId} ${step}`, { step, asked }),
     });
@@ -163,8 +163,8 @@ export class World {
       store: this.store,
       env: options.env,
       unproven,
-      sendEvent: (event, what) => this.deliver({ ...event, id: `${options.event.id}-${event.id}` }, what),
-      sendSignal: (signal, what) => this.sendSignal(signal, what),
+      sendEvent: (event, what) => this.target.deliver({ ...event, id: `${options.event.id}-${event.id}` }, what),
+      sendSignal: (signal, what) => this.target.sendSignal(signal, what),
     });
     this.effect = (...asked) => this.effects.effect(...asked);
     this.effectLater = (...asked) => this.effects.effectLater(...asked);
@@ -219,43 +219,10 @@ export class World {
   }
 
   private cancel({ life, run }: Caller, adversity: Adversity): void {
-    const taken = this.ofTarget(life);
-    if (run === null || taken === undefined) return;
-    void asCaller({ life, run: null }, () => taken.client.runs.cancel(run.runId)).then(
-      () => this.happened.add(adversity),
-      (error: unknown) => this.say(`it could not be cancelled: ${messageOf(error)}`),
-    );
-  }
-
-  private ofTarget(life: Life) {
-    return life.clients.find(({ codes }) => codes.some(({ fn }) => fn === this.options.fn));
+    if (run !== null) this.target.cancel(life, run.runId, () => this.happened.add(adversity));
   }
 
   // ------------------------------------------------------------------------------------------------ playing
-
-  /**
-   * Sends an event as its sender would: again, if no answer came. One that was `invented` here may not exist at all, by its schema: refused, it shows
-   * nothing.
-   */
-  private deliver(event: { readonly name: string; readonly id?: string }, what: string, invented = false): void {
-    const life = this.living;
-    const id = event.id ?? what;
-    this.delivered.add(id);
-    this.unanswered.set(what, event);
-    if (life === null) return;
-    const taken = this.ofTarget(life);
-    if (taken === undefined) return;
-    this.say(what);
-    void asCaller({ life, run: null }, () => taken.client.send(event as never)).then(
-      () => this.unanswered.delete(what),
-      (error: unknown) => {
-        this.unanswered.delete(what);
-        const why = `the event was refused: ${messageOf(error)}`;
-        if (invented) this.say(why);
-        else this.unproven(why);
-      },
-    );
-  }
 
   async run(onLoaded: () => void): Promise<WorldRecord> {
     await this.openLife();
@@ -267,7 +234,7 @@ export class World {
       monoMs: () => this.clock.monoMs(),
       in: (ms, run) => void this.clock.set(ms, run, { isDead: false, isFrozen: false }, false),
       moveTo: (at) => this.moveTo(at),
-      deliver: (next, what, invented) => this.deliver(next, what, invented),
+      deliver: (next, what, invented) => this.target.deliver(next, what, invented),
       play: () => this.play(),
       happened: (adversity) => this.happened.add(adversity),
     });
@@ -304,10 +271,7 @@ export class World {
         await this.openLife();
         await this.settling.settle();
         patience = patienceMax;
-        for (const [what, event] of [...this.unanswered]) {
-          this.deliver(event as { name: string }, what.startsWith("again: ") ? what : `again: ${what}`);
-          if (!what.startsWith("again: ")) this.unanswered.delete(what);
-        }
+        this.target.deliverAgain();
         continue;
       }
       if (await this.waits.answer()) continue;
@@ -316,7 +280,7 @@ export class World {
         await this.clock.moveTo(Math.max(next, this.clock.monoMs()), this.settling.settle);
         continue;
       }
-      if (this.unanswered.size > 0 || (await this.openRuns()) > 0 || (await this.isHandingOn())) {
+      if (this.target.isUnanswered || (await this.openRuns()) > 0 || (await this.isHandingOn())) {
         const any = this.clock.next("any");
         if (any !== null && patience-- > 0) {
           await this.clock.moveTo(any, this.settling.settle);
@@ -351,34 +315,14 @@ export class World {
     return false;
   }
 
-  private sendSignal(signal: { readonly signal: string; readonly data: Json }, what: string): void {
-    const life = this.living!;
-    const taken = this.ofTarget(life);
-    if (taken === undefined) return;
-    this.say(what);
-    void asCaller({ life, run: null }, () => taken.client.sendSignal(signal)).catch((error: unknown) =>
-      this.unproven(`the signal was refused: ${messageOf(error)}`),
-    );
-  }
-
   private runsOfTarget() {
     return runsOf(this.store, this.options.env, this.options.fn);
   }
 
   /** Whether it was. */
   private async rerun(runId: string, fromStep: string | null): Promise<boolean> {
-    const life = this.living;
-    if (life === null) return false;
-    const taken = this.ofTarget(life);
-    if (taken === undefined) return false;
-    const options = fromStep === null ? {} : { fromStep };
-    const wasRerun = await asCaller({ life, run: null }, () => taken.client.runs.rerun(runId, options)).then(
-      () => true,
-      (error: unknown) => {
-        this.say(`it could not be rerun: ${messageOf(error)}`);
-        return false;
-      },
-    );
+    const wasRerun = await this.target.rerun(runId, fromStep);
+    if (wasRerun === null) return false;
     await this.play();
     return wasRerun;
   }
@@ -444,7 +388,7 @@ export class World {
       ],
       things: [
         ...this.watched.flatMap((each) => each.things()),
-        ...(await sentEvents(this.store, env, this.delivered, this.functions.sent, this.effects.seen)),
+        ...(await sentEvents(this.store, env, this.target.delivered, this.functions.sent, this.effects.seen)),
       ],
       effects: this.effects.seen,
       sent: this.functions.sent,
@@ -465,5 +409,3 @@ export class World {
     };
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

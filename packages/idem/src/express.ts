@@ -57,6 +57,6 @@ export const idempotent = (keys: Idempotency, route: RouteOptions): ExpressMiddl
 
 /**
  * Put before the app's own error handlers, a failure that `beforeEffects` vouched for releases its key. Without it every 5xx is
- * stored, since Express tells nobody else what was thrown.
+ * stored, since Express passes errors to nobody else.
  */
 export const idempotentErrors: ExpressErrorMiddleware = expressErrors;

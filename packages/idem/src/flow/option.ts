@@ -22,6 +22,6 @@ export interface FlowOption<Config> {
   refuseUnknown(where: string, value: unknown): void;
   /** Takes away what SDKs write for what is not there; `fields`: what else the registration has. */
   fromWire?(value: unknown, fields: Readonly<Record<string, unknown>>): unknown;
-  /** Read from there as the same configuration; written field by field (protocol/wire-flow.ts) unless told. */
+  /** Read from there as the same configuration; written field by field (protocol/wire-flow.ts) unless given. */
   toWire?(config: Config): unknown;
 }

@@ -34,7 +34,7 @@ export function sharedKeyOf(
   return "null";
 }
 
-/** Only where a run is being started: a mere look tells nobody. */
+/** Only where a run is being started: a mere look reports nothing. */
 export function tellFailed(
   of: FlowOf,
   option: string,

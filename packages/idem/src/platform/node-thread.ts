@@ -36,7 +36,7 @@ export const environment = (): Readonly<Record<string, string | undefined>> => p
 // Before anybody replaces it.
 const receive = receiveMessageOnPort;
 
-/** For what another thread tells this one: kept until it is asked for. */
+/** Messages from another thread: kept until they are asked for. */
 export function openMailbox<T>(): { readonly port: MessagePort; readonly drain: () => T[] } {
   const { port1, port2 } = new MessageChannel();
   const drain = (): T[] => {

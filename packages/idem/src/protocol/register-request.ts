@@ -1,4 +1,4 @@
-// An app tells its functions, in the body of POST /fn/register, in its answer to an in-band sync, or when a worker connects
+// An app registers its functions, in the body of POST /fn/register, in its answer to an in-band sync, or when a worker connects
 // (docs/reference/wire.md#syncs). All of it can be registered, or the first function that cannot be is named with the reason.
 import { keepDataSchemas, schemaBytesMax } from "../model/data-schemas.ts";
 import { errors, IdemError } from "../model/errors.ts";
@@ -120,7 +120,7 @@ function readFunction(app: string, given: unknown): RegisteredCode {
   }
 }
 
-/** Names it had, as Idem's own SDK tells them; null where it was never renamed. */
+/** Names it had, as Idem's own SDK sends them; null where it was never renamed. */
 function readWas(given: unknown, wrong: (why: string) => Error): readonly string[] | null {
   if (given === undefined || given === null) return null;
   const isList = Array.isArray(given) && given.length > 0 && given.length <= formerNamesMax;

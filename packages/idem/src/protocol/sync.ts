@@ -1,6 +1,6 @@
 // Asking an app for its functions: a PUT to its serve URL (docs/reference/wire.md#syncs). It is always asked to answer with
 // them (in band): that takes one request, needs no way from the app to this server, and changes nothing in the app. An app
-// that was told not to sends them to POST /fn/register instead (out of band) and says so in its answer.
+// configured otherwise sends them to POST /fn/register instead (out of band) and says so in its answer.
 import { IdemError } from "../model/errors.ts";
 import { canonicalJson, isJsonObject } from "../model/json.ts";
 import { type RegisterRequest, readInBandReply } from "./register-request.ts";
@@ -19,7 +19,7 @@ export interface SyncReply {
 
 export type SyncAnswer =
   | { readonly kind: "functions"; readonly registration: RegisterRequest }
-  /** The app has told its functions to the server it knows. */
+  /** The app has sent its functions to the server it knows. */
   | { readonly kind: "told-elsewhere"; readonly modified: boolean }
   | { readonly kind: "refused"; readonly why: string };
 

@@ -1,4 +1,4 @@
-// PUT: the app tells its functions, by calling the server (out-of-band) or in its answer (in-band; docs/reference/wire.md#syncs).
+// PUT: the app registers its functions, by calling the server (out-of-band) or in its answer (in-band; docs/reference/wire.md#syncs).
 import { fingerprintOf } from "../execute/code-of-run.ts";
 import { IdemError } from "../model/errors.ts";
 import type { AppAnswer } from "../protocol/app-answer.ts";

@@ -80,7 +80,7 @@ export class BulkWork {
 
   constructor(private readonly world: World) {}
 
-  /** Begins the work, or tells how far it is when the same was asked before; throws BULK_MISMATCH and SERVER_BUSY. */
+  /** Begins the work, or answers with its progress when the same was asked before; throws BULK_MISMATCH and SERVER_BUSY. */
   async start(env: string, request: BulkRequest): Promise<BulkProgress> {
     const engine = await this.world.engine(env);
     if (request.filter.if !== undefined) compileRunFilter(request.filter.if);

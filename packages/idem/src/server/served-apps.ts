@@ -41,7 +41,7 @@ export class ServedApps implements Apps {
   }
 
   /**
-   * Functions of apps in the store are executed without waiting for their next sync, whichever node they told. Where several nodes execute,
+   * Functions of apps in the store are executed without waiting for their next sync, whichever node they registered at. Where several nodes execute,
    * an app whose workers connect is reached from the nodes they are connected to; the others leave its runs to those.
    */
   follow(env: string, engine: Engine): void {
@@ -60,7 +60,7 @@ export class ServedApps implements Apps {
     return kind !== "connect" || store.shared === null || this.options.workerCount(env, app) > 0;
   }
 
-  /** An app that told another node, or this one before a restart. */
+  /** An app that registered at another node, or at this one before a restart. */
   private noteKnown(env: string, app: string, url: string | null): void {
     if (this.notes.has(noteName(env, app))) return;
     const registration = { app, url, sdk: null, framework: null, appVersion: null };

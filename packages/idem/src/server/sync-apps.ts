@@ -90,7 +90,7 @@ class SyncRounds {
     for (const env of [...this.world.engines.keys()]) {
       for (const app of await this.world.apps.list(env)) {
         if (app.kind !== "http" || app.url === null || this.awaited.has(app.url)) continue;
-        // It has just told its functions by itself.
+        // It has just registered by itself.
         const isFresh = app.error === null && app.syncedAt !== null && now - app.syncedAt < everyMs / 2;
         if (!isFresh) this.ask(env, app.url, (registration) => this.isNews(app, registration));
       }

@@ -90,7 +90,7 @@ export interface World {
   readonly tokens: Tokens;
   /** Listeners of realtime. */
   readonly channels: Channels;
-  /** For what belongs to the node that executes a run; null where there is one node. */
+  /** Messages for the node that executes a run; null where there is one node. */
   readonly letters: Letters | null;
   /** Workers that keep a socket open to us. */
   readonly connect: ConnectGateway;

@@ -32,7 +32,7 @@ export interface FindOrCreateRemote<R> extends LockOptions {
   readonly key: string;
   readonly find: () => Promise<R | null>;
   readonly create: (creation: RemoteCreation) => Promise<R>;
-  /** Whether what `create` threw says that there is one already. */
+  /** Whether an error of `create` says that there is one already. */
   readonly isTaken?: (error: unknown) => boolean;
   /** A search may not show a creation for this long. */
   readonly visibleAfter: string | number;

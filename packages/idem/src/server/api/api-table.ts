@@ -29,7 +29,7 @@ export type Answer<E extends RouteName> = Fixed<Table[E]["answer"]>;
 export type Query<E extends RouteName> = Fixed<Table[E]["query"]>;
 export type Body<E extends RouteName> = Fixed<Table[E]["body"]>;
 
-/** Of what is asked with GET: what an address in a page can lead to. */
+/** For routes asked with GET: an address in a page can lead there. */
 export type ReadPath = RouteName extends infer E ? (E extends `GET ${infer Path}` ? Path : never) : never;
 
 type ParamName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`

@@ -1,4 +1,4 @@
-// Events by name: which functions each starts, and what an app told about its data.
+// Events by name: which functions each starts, and what an app said about its data.
 import { z } from "zod";
 import type { Engine } from "../../engine/engine.ts";
 import { reachedNames } from "../../model/data-schemas.ts";

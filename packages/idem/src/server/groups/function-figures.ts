@@ -12,7 +12,7 @@ import { addUp, type Counts } from "./totals.ts";
 const ticksShown = 5;
 
 export interface FunctionFigures extends Counts, EndSum {
-  /** Where what is counted begins: at the beginning of an hour, or of a minute in a short range. */
+  /** The beginning of the count: that of an hour, or of a minute in a short range. */
   readonly since: number;
   readonly lastRunAt: number | null;
 }

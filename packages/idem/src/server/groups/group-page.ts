@@ -223,7 +223,7 @@ export async function groupPage(
   function look(run: RunSummary, group: Gathered | undefined, start: Started | undefined): void {
     if (group === undefined || seen.has(group.id)) return;
     chargeCost(rowCost + group.runs.length);
-    // A newer run of the group that fits has told it, on this page or on one before.
+    // A newer run of the group that fits has shown it, on this page or on one before.
     if (group.runs.some((other) => other.id > run.id && fits(other)) && expression === null) return;
     if (!mayBe(run, start) || !hasText(run, group, start)) return;
     const [judged] = judgeAll([group], functions);

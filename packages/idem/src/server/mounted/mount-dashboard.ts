@@ -68,7 +68,7 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
       return responseOf(asked, await answerRequest(route, asked, source, options), dataHeaders);
     } finally {
       share.giveBack();
-      // Also what was refused half-way: nobody reads the rest, and its sender learns so.
+      // Also where it was refused half-way: nobody reads the rest, and its sender learns so.
       source.destroy();
     }
   }

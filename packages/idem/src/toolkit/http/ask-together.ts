@@ -69,5 +69,5 @@ export class AskTogether<T> {
   }
 }
 
-/** Also what throws before it is awaited is an answer; else nobody after it would be asked for. */
+/** An error thrown before it is awaited is an answer, too; else nobody after it would be asked for. */
 const begin = async <T>(ask: () => Promise<T>): Promise<T> => ask();

@@ -136,7 +136,7 @@ export interface RebuildOptions {
   rebuild(reference: string): Promise<Uint8Array | string | null>;
 }
 
-/** Once told, to log and to count; never with the key itself. */
+/** To log and to count, once each; never with the key itself. */
 export interface KeyEvent {
   readonly kind:
     | "executed"

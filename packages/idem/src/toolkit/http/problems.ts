@@ -1,4 +1,4 @@
-// The toolkit's own answers, as problem JSON (RFC 9457). None of these is ever stored, and none tells of the first request more
+// The toolkit's own answers, as problem JSON (RFC 9457). None of these is ever stored, and none says of the first request more
 // than its age. `retryable` is for clients: the same key again can help, or it cannot.
 import { problemType } from "../../protocol/problem.ts";
 

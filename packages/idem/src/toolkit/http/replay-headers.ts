@@ -1,4 +1,4 @@
-// Which headers of a response are kept and told again. A list of what may be, because the first caller's cookie, the CORS answer to their
+// Headers of a response that are kept and replayed. A list of those allowed, because the first caller's cookie, the CORS answer to their
 // origin or the id of their trace are nobody else's.
 import { errors } from "../../model/errors.ts";
 

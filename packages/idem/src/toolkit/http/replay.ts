@@ -1,4 +1,4 @@
-// A recorded response, told again: the same status and the same bytes, never through the app's serialiser or its error handler.
+// A recorded response, replayed: the same status and the same bytes, never through the app's serialiser or its error handler.
 import type { StoredResponse } from "../keys/key-store.ts";
 import { problemResponse } from "./problems.ts";
 import { headersToReplay } from "./replay-headers.ts";

@@ -78,7 +78,7 @@ export type KeyOutcome =
       readonly headers: StoredResponse["headers"];
       readonly reference: string;
     }
-  /** It happened, but its response cannot be told again. */
+  /** It happened, but its response cannot be replayed. */
   | { readonly kind: "gone"; readonly status: number; readonly reason: string };
 
 export type KeyAnswer =

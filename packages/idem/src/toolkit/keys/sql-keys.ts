@@ -1,4 +1,4 @@
-// Keys in the user's own database. Never hangs and never guesses: what the database did not answer in time is an error that the door tells
+// Keys in the user's own database. Never hangs and never guesses: a call the database did not answer in time is an error that the door answers
 // as 503, and no handler runs.
 
 import { parseDuration } from "../../model/duration.ts";

@@ -60,7 +60,7 @@ export class Dispatcher {
     this.nudge();
   }
 
-  /** Looks now. Nothing depends on it: what is not told is found by the next poll. */
+  /** Looks now. Nothing depends on it: the next poll finds what was missed. */
   nudge(): void {
     if (this.isStopped) return;
     if (this.looking !== null) {

@@ -1,4 +1,4 @@
-// From what an author calls the same to a name that two values never share.
+// Makes, of what an author calls the same, a name that two values never share.
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../model/json.ts";
 import { isLostInteger } from "../../model/long-number.ts";

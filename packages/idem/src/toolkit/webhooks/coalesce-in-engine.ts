@@ -87,13 +87,13 @@ export function rawEvent({ source, coalesce }: Pick<CoalesceInEngine, "source" |
   return { id: `${source}:${event.id}`, name: rawName(source), data, ts: event.at };
 }
 
-/** The run's output tells for each raw event which logical one carried it. */
+/** The run's output says for each raw event which logical one carried it. */
 export function defineCoalescer(options: CoalesceInEngine): void {
   const { idem, source, coalesce } = options;
   idem.createFunction(
     {
       id: `coalesce-${source.replaceAll("/", "-").toLowerCase()}`,
-      // Not told how many to expect, it takes as many as there can be.
+      // Without a number to expect, it takes as many as there can be.
       batchEvents: {
         maxSize: coalesce.expects ?? batchSizeMax,
         timeout: coalesce.windowMs,

@@ -13,7 +13,7 @@ import type { Delivery, Verification, WebhookProvider } from "./provider.ts";
 import type { Kept, WebhookStorage } from "./storage.ts";
 import { type Normalise, type Received, readDelivery } from "./webhook-event.ts";
 
-/** Once told, to log and to count. Never a secret, a signature or a payload. */
+/** To log and to count, once each. Never a secret, a signature or a payload. */
 export type WebhookNote =
   | {
       readonly kind: "refused";

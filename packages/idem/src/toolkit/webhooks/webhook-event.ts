@@ -10,7 +10,7 @@ export interface WebhookEvent<Payload = unknown> {
   readonly subject: string | null;
   /** When it happened, by the provider's word, in milliseconds. */
   readonly at: number | null;
-  /** The names of what changed, where `normalise` tells them. */
+  /** The names of what changed, where `normalise` gives them. */
   readonly changed: readonly string[];
   readonly payload: Payload;
 }

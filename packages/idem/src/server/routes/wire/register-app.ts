@@ -1,4 +1,4 @@
-// POST /fn/register: an app tells its functions (docs/reference/wire.md#syncs). All of them or none: the first that cannot be
+// POST /fn/register: an app registers its functions (docs/reference/wire.md#syncs). All of them or none: the first that cannot be
 // registered is named with the reason, which the app shows to its developer.
 import { errors, IdemError } from "../../../model/errors.ts";
 import { readRegisterRequest } from "../../../protocol/register-request.ts";

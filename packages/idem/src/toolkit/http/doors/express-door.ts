@@ -41,7 +41,7 @@ export function expressDoor(keys: Idempotency, route: RouteOptions): ExpressMidd
   };
 }
 
-/** Express tells a thrown error to error middleware only: this one remembers which it was, and passes it on. */
+/** Express passes a thrown error to error middleware only: this one remembers which it was, and passes it on. */
 export const expressErrors: ExpressErrorMiddleware = (error, _request, response, next) => {
   heldBy.get(response)?.threw(error);
   next(error);

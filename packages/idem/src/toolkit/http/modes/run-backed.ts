@@ -177,7 +177,7 @@ function accepted(run: { readonly runId: string; readonly location: string } | n
   return Response.json(body, { status: 202, headers });
 }
 
-/** A filter, a limit or a run that is open had the last word, and a retry hears the same. Which, `idem explain` tells; not the caller. */
+/** A filter, a limit or a run that is open had the last word, and a retry hears the same. Which one is for `idem explain`, not for the caller. */
 const notStarted = (): Response =>
   problemResponse("outcome-unknown", {
     detail: "Nothing was started for this request, and a retry starts nothing either.",

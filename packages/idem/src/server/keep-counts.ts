@@ -5,9 +5,9 @@ import { Housekeeping } from "../engine/housekeeping.ts";
 import { gatheredKinds } from "../model/decision.ts";
 import type { Platform } from "../platform/platform.ts";
 
-// 2,000 decisions are counted in some 5 ms, in which commits wait; between two such pieces there is room for others.
-const countedAtOnce = 2_000;
-const pieceMs = 100;
+// 1,000 decisions are counted in some 5 ms, in which commits wait; between two such pieces there is room for others.
+const countedAtOnce = 1_000;
+const pieceMs = 50;
 const lookMs = 5_000;
 // Ids are made before their commit, and by the clock of the process that makes them: what is younger may still get neighbours.
 const ownLagMs = 15_000;

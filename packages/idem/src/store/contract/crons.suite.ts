@@ -127,6 +127,18 @@ export function cronsSuite(open: OpenStore): void {
       ]);
     });
 
+    test("so it is where the other schedule started a run, and the start is told once", async () => {
+      const { world, now } = await due(open, [hourly, daily]);
+      const first = newTick(hourly, now + 10, { runId: "r1" });
+      const second = { ...newTick(daily, now + 10, { runId: "r2" }), speaksFor: "so were 7 earlier ones" };
+      await tick(world, [first, second]);
+      const [event] = await world.store.reads.events(env, { limit: 10 });
+      const reason = `schedule "${daily}": so were 7 earlier ones`;
+      const told = [{ kind: "started", runId: "r1", reason }];
+      expect(await world.store.reads.decisionsOfEvent(env, event!.id)).toMatchObject(told);
+      expect((await world.store.reads.decisionPage(env, { limit: 10, examinedMax: 10 })).rows).toMatchObject(told);
+    });
+
     test("of three nodes that ask at once one fires", async () => {
       const { world, now } = await due(open);
       const answers = await Promise.all(

@@ -2,6 +2,7 @@
 // keep the planner, which cannot know how few rows are asked for, from joining whole tables.
 import { tickEventName } from "../../model/tick.ts";
 import { eventColumns, waitColumns } from "../rows.ts";
+import { decideAgainSql, newDecisions } from "../rules/record-decision.ts";
 import type { Statements } from "../rules/statements.ts";
 import { counts, isAfterFailure } from "./count-decisions.ts";
 import { headlines } from "./count-reads.ts";
@@ -37,6 +38,9 @@ export const statements: Statements = {
     lock: `
       select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
         from decisions where env = ? and event_id = ? and fn = ? for update`,
+    added: newDecisions("decisions"),
+    again: decideAgainSql("decisions"),
+    reason: "update decisions set reason = ? where env = ? and event_id = ? and fn = ?",
   },
   // "coalesce": found by its id, never by all that its worker holds or has held.
   jobs: {

@@ -16,7 +16,6 @@ const moveBufferSql = `
   update buffers set due_at = ?, count = ?, bytes = ?, event_id = ?, ts = ?, pair = ?
    where env = ? and fn = ? and kind = ? and key = ?`;
 const insertItemSql = "insert into buffer_items (env, buffer_id, n, event_id, pair) values (?, ?, ?, ?, ?)";
-const supersedeSql = "update decisions set reason = ? where env = ? and event_id = ? and fn = ?";
 
 export function* fillBuffer(
   tx: RuleTransaction,
@@ -54,7 +53,7 @@ export function* fillBuffer(
         : { id: before.event_id, ts: before.ts, pair: before.pair },
     );
     if (isNewest && before.event_id !== null) {
-      tx.write(supersedeSql, supersededBy(event.id), env, before.event_id, pair.fn);
+      tx.write(tx.sql.decisions.reason, supersededBy(event.id), env, before.event_id, pair.fn);
     }
     const reason = isNewest ? debouncedUntil(dueAt) : supersededBy(before.event_id!);
     recordDecision(tx, env, out, { ...base, kind: "debounced", reason });

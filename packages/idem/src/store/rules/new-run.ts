@@ -27,6 +27,8 @@ export interface NewRun extends RunFlow {
   readonly holdsKey: boolean;
   /** The events of a batch, with the key each was let in for; null for a run of one event. */
   readonly carried: readonly { readonly eventId: string; readonly key: string | null }[] | null;
+  /** Of the decision that it tells, where none is kept beside it. */
+  readonly windowEndsAt?: number | null;
 }
 
 /** As they are stored; nearly every run has none. */

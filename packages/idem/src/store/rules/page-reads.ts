@@ -171,8 +171,11 @@ export function* decisionPage(
   const last = boundOf({ ...(filter.until === undefined ? {} : { until: filter.until }) });
   const before = from === undefined || from.eventId > last ? { eventId: last, fn: "" } : from;
   const bounds = boundsOf(filter);
+  // Where nothing narrows them, the first ones are those that are wanted.
+  const isNarrowed = [fn, kinds, filter.since, filter.until].some((given) => given !== undefined);
   const asked: Named = {
     ...bounds,
+    skip: isNarrowed ? bounds.skip : Math.min(bounds.skip, filter.limit),
     env,
     before: before.eventId,
     beforeFn: before.fn,

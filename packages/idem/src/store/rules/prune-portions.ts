@@ -146,7 +146,9 @@ export function* deletePortions(rows: PruneRows, portions: readonly Portion[]): 
   const counted: number[] = [];
   for (const each of parts) counted.push((yield* each[0]!) + (yield* each[1]!));
   for (const each of own) counted.push(yield* each);
-  const [steps = 0, attempts = 0, logs = 0, runs = 0, decisions = 0, events = 0] = counted;
+  const [steps = 0, attempts = 0, logs = 0, runs = 0, , events = 0] = counted;
+  // Those that their runs told are gone with them.
+  const decisions = whole.reduce((all, { family }) => all + family.decisionCount, 0);
   return { ...prunedNothing, events, runs, steps, attempts, logs, decisions };
 }
 

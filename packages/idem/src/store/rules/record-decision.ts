@@ -3,37 +3,38 @@ import type { Decision } from "../../model/decision.ts";
 import type { EventRow } from "../rows.ts";
 import type { Writing } from "../writing.ts";
 import type { RuleTransaction } from "./database.ts";
-import { insertion } from "./insertion.ts";
+import { type Insertion, insertion } from "./insertion.ts";
 import { findEvent } from "./read-memo.ts";
 import type { Rule } from "./rule.ts";
 
-const newDecisions = insertion("decisions", {
-  env: "text",
-  event_id: "text",
-  fn: "text",
-  kind: "text",
-  reason: "text",
-  run_id: "text",
-  key: "text",
-  window_ends_at: "bigint",
-  first_event_id: "text",
-  decided_at: "bigint",
-});
+export const newDecisions = (table: string): Insertion =>
+  insertion(table, {
+    env: "text",
+    event_id: "text",
+    fn: "text",
+    kind: "text",
+    reason: "text",
+    run_id: "text",
+    key: "text",
+    window_ends_at: "bigint",
+    first_event_id: "text",
+    decided_at: "bigint",
+  });
 
-const decideAgainSql = `
-  update decisions set kind = ?, reason = ?, run_id = ?, key = ?, window_ends_at = ?, first_event_id = ?, decided_at = ?
+export const decideAgainSql = (table: string): string => `
+  update ${table} set kind = ?, reason = ?, run_id = ?, key = ?, window_ends_at = ?, first_event_id = ?, decided_at = ?
    where env = ? and event_id = ? and fn = ?`;
 
 export function recordDecision(tx: RuleTransaction, env: string, out: Writing, decision: Decision): void {
   const { eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt } = decision;
-  tx.add(newDecisions, env, eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt);
+  tx.add(tx.sql.decisions.added, env, eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt);
   out.decisions.push(decision);
 }
 
 /** Whether it is told as the decision of an event that was stored in the same call. */
 export function decideAgain(tx: RuleTransaction, env: string, out: Writing, decision: Decision): boolean {
   const { eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt } = decision;
-  tx.write(decideAgainSql, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt, env, eventId, fn);
+  tx.write(tx.sql.decisions.again, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt, env, eventId, fn);
   // Who just sent the event hears of its second decision only.
   const told = out.decisions.findIndex((one) => one.eventId === eventId && one.fn === fn);
   if (told === -1) return false;

@@ -1,5 +1,7 @@
 // The statements that each database writes for itself, by the rule that asks them. The parameters and columns are the same on both; how
 // the rows are found or locked is not, and that is why there are two. What is the same on both stands in the rule.
+import type { Insertion } from "./insertion.ts";
+
 export interface Statements {
   readonly alerts: {
     /** env, alert_id, a list of later ids → later_id */
@@ -33,6 +35,11 @@ export interface Statements {
   readonly decisions: {
     /** env, event id, fn → a decision */
     readonly lock: string;
+    readonly added: Insertion;
+    /** of a row: kind, reason, run id, key, end of the window, first event, decided at, env, event id, fn */
+    readonly again: string;
+    /** reason, env, event id, fn */
+    readonly reason: string;
   };
   readonly jobs: {
     /** env, id, fence, worker → lost_workers */

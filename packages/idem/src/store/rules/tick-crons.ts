@@ -9,7 +9,6 @@ import type { Asked, Rule } from "./rule.ts";
 
 const tickSql = "update crons set last_tick_at = ? where env = ? and fn = ? and cron = ? and last_tick_at < ?";
 const selectReasonSql = "select reason from decisions where env = ? and event_id = ? and fn = ?";
-const writeReasonSql = "update decisions set reason = ? where env = ? and event_id = ? and fn = ?";
 const cronsSql = 'select fn, cron, last_tick_at as "lastTickAt" from crons where env = ? order by fn, cron';
 
 export function* tickCrons(tx: RuleTransaction, input: TickInput): Rule<Ticked | StaleRegistration> {
@@ -51,7 +50,7 @@ function* keepSummary(
   { eventId, fn, cron, speaksFor }: Readonly<Record<"eventId" | "fn" | "cron" | "speaksFor", string>>,
 ): Rule<void> {
   const row = yield* tx.one<{ reason: string | null }>(selectReasonSql, env, eventId, fn);
-  if (row !== undefined) tx.write(writeReasonSql, alsoOf(row.reason, cron, speaksFor), env, eventId, fn);
+  if (row !== undefined) tx.write(tx.sql.decisions.reason, alsoOf(row.reason, cron, speaksFor), env, eventId, fn);
 }
 
 export const cronsIn = (db: Database, env: string): Asked<CronRow[]> => db.all<CronRow>(cronsSql, env);

@@ -1,4 +1,4 @@
-// 2,000 of them take some 5 ms, in which commits wait.
+// 1,000 of them take some 5 ms, in which commits wait.
 
 import { hourMs } from "../counts.ts";
 import { isAfterFailure as asked, gatheredSql, pendingSql } from "../rows.ts";
@@ -13,7 +13,7 @@ export const counts: Statements["counts"] = {
   cursor: `select event_id as "eventId", fn from hour_cursors where env = ?`,
   // A buffer decides its events again when it is flushed; paused and held ones wait for a person, and are not waited for.
   buffered: `
-    select event_id as "eventId" from decisions indexed by decisions_pending
+    select event_id as "eventId" from kept_decisions indexed by decisions_pending
      where env = ? and event_id >= ? and run_id is null and kind in (${pendingSql})
        and kind in (${gatheredSql})
      order by event_id limit 1`,

@@ -38,13 +38,15 @@ export const headlines: Statements["headlines"] = {
       left join jobs j on j.env = r.env and j.id = r.id
      order by r.id limit :limit`,
   starts: `
-    select i.value ->> 0 as "runId", e.name as "eventName", e.caller_id as "callerId", d.reason, d.window_ends_at as "windowEndsAt",
-           (select count(*) from (select 1 from decisions s indexed by decisions_by_run
+    select i.value ->> 0 as "runId", e.name as "eventName", e.caller_id as "callerId", k.reason,
+           (select d.window_ends_at from decisions d
+             where d.env = :env and d.event_id = i.value ->> 1 and d.fn = i.value ->> 2) as "windowEndsAt",
+           (select count(*) from (select 1 from kept_decisions s indexed by decisions_by_run
                                    where s.env = :env and s.run_id = i.value ->> 0 and s.kind <> 'started'
                                      and s.kind in ('duplicate-event', 'duplicate-key') limit ${suppressedCountedMax})) as suppressed
       from json_each(:runs) i
       left join events e on e.env = :env and e.id = i.value ->> 1
-      left join decisions d on d.env = :env and d.event_id = i.value ->> 1 and d.fn = i.value ->> 2`,
+      left join kept_decisions k on k.env = :env and k.event_id = i.value ->> 1 and k.fn = i.value ->> 2`,
   names: `
     select e.id as "eventId", e.name as "eventName", e.caller_id as "callerId"
       from json_each(:ids) i cross join events e on e.env = :env and e.id = i.value`,

@@ -5,7 +5,7 @@ import { decidedOutright } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { NestedIngest } from "../advance.ts";
 import { sentSubject } from "../audit.ts";
-import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration } from "../ingest.ts";
+import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration, StartPair } from "../ingest.ts";
 import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
 import { fillBuffer } from "../rules/fill-buffer.ts";
 import { keptEvents } from "../rules/kept-events.ts";
@@ -20,8 +20,8 @@ import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
 
 const insertEventSql = `
-  insert into events (env, id, caller_id, name, data, ts, extra, received_at, stamp, source_run_id)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insert into events (env, id, caller_id, name, data, ts, extra, received_at, stamp, source_run_id, starts)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, id) do nothing`;
 
 const insertValueSql =
@@ -114,7 +114,7 @@ function ingestOne(
   deliverTo: string | null,
   out: Writing,
 ): void {
-  const row = insertEvent(tx, env, event);
+  const row = insertEvent(tx, env, event, pairs);
   if (row === null) {
     const stored = driveAtOnce(findEvent(tx, env, event.id))!;
     out.ingested.push({ id: event.id, firstEventId: stored.first_event_id });
@@ -181,7 +181,7 @@ export function answerLeasedAgain(
   out.leased.push({ kind: "deliver", jobId, fence: 1, event: readEvent(driveAtOnce(findEvent(tx, env, eventId))!) });
 }
 
-function insertEvent(tx: Transaction, env: string, event: NewEvent): Event | null {
+function insertEvent(tx: Transaction, env: string, event: NewEvent, pairs: readonly NewPair[]): Event | null {
   const inserted = tx.connection.run(
     insertEventSql,
     env,
@@ -194,6 +194,7 @@ function insertEvent(tx: Transaction, env: string, event: NewEvent): Event | nul
     tx.at.now,
     tx.stamp(),
     event.sourceRunId,
+    startsOf(pairs),
   );
   if (inserted === 0) return null;
   for (const { path, word, value } of event.values ?? [])
@@ -209,6 +210,15 @@ function insertEvent(tx: Transaction, env: string, event: NewEvent): Event | nul
     firstEventId: null,
     sourceRunId: event.sourceRunId,
   };
+}
+
+/** Whether a run it starts now says all there is to say about it: no decision is kept beside it (docs/decisions/0055). */
+const isToldByRun = (pair: NewPair): pair is StartPair =>
+  pair.kind === "start" && pair.reason === null && (pair.flow === null || pair.flow.buffer === null);
+
+function startsOf(pairs: readonly NewPair[]): string | null {
+  const told = pairs.filter(isToldByRun);
+  return told.length === 0 ? null : JSON.stringify(told.map(({ runId }) => runId));
 }
 
 /** A duplicate is stored and linked to the first, and does nothing at all. */
@@ -266,6 +276,8 @@ function decide(
   if (buffer !== null) driveAtOnce(fillBuffer(tx, env, { event, pair: { ...pair, generation }, rule: buffer }, out));
   else {
     const start = { event, pair, generation, windowEndsAt: eventClaim?.endsAt ?? null };
-    recordDecision(tx, env, out, startRun(tx, env, start, out));
+    const decision = startRun(tx, env, start, out);
+    if (decision.kind === "started" && isToldByRun(pair)) out.decisions.push(decision);
+    else recordDecision(tx, env, out, decision);
   }
 }

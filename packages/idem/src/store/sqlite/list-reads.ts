@@ -37,12 +37,11 @@ export const lists: Statements["lists"] = {
      where e.env = ? and e.first_event_id = ? order by e.id limit ?`,
   duplicatesOfRun: `
     select ${decisionColumns}
-      from decisions d indexed by decisions_by_run
+      from kept_decisions d indexed by decisions_by_run
      where d.env = ? and d.run_id = ? and d.event_id > ? and d.kind <> 'started' order by d.event_id limit ?`,
   decisionsOfEvents: `
-    select ${decisionColumns}
-      from json_each(:ids) i cross join decisions d on d.env = :env and d.event_id = i.value
-     order by i.key, d.fn`,
+    select ${decisionColumns} from decisions d
+     where d.env = :env and d.event_id in (select value from json_each(:ids)) order by d.event_id, d.fn`,
   // The tree and the claims that are not in it yet, each in order.
   claims: `
     with found (scope, key, n) as (
@@ -100,7 +99,7 @@ export const lists: Statements["lists"] = {
                order by due_at limit 1))`,
   pendingCounts: `
     select kind, count(*) as count
-      from (select kind from decisions indexed by decisions_pending
+      from (select kind from kept_decisions indexed by decisions_pending
              where env = ? and run_id is null and kind in (${pendingSql}) limit ${pendingCountedMax})
      group by kind`,
   // Found by its id: the steps of each run are gone through once.

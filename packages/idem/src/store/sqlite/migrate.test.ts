@@ -87,7 +87,17 @@ test("the shipped migrations are numbered without a gap and build every table", 
   const connection = open();
   migrate(connection, migrations);
   expect(tables(connection)).toEqual(
-    expect.arrayContaining(["attempts", "claims", "decisions", "events", "jobs", "runs", "steps", "waits", "workers"]),
+    expect.arrayContaining([
+      "attempts",
+      "claims",
+      "events",
+      "jobs",
+      "kept_decisions",
+      "runs",
+      "steps",
+      "waits",
+      "workers",
+    ]),
   );
 });
 

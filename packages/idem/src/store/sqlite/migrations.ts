@@ -25,6 +25,7 @@ const released: ReleasedFiles = {
   "0020_event_values": "c38a6d58cbcca17b",
   "0021_slots_beside": "2862544b9662d093",
   "0022_turns_beside": "57065fbc1e225adf",
+  "0023_started_by_run": "327424f5492f48d1",
 };
 
 let loaded: readonly Migration[] | null = null;

@@ -14,8 +14,8 @@ import type { Transaction } from "./transaction.ts";
 
 const insertRunSql = `
   insert into runs (env, id, fn, event_id, key, subject, generation, previous_run_id, rerun_of, root_run_id, created_at,
-                    started_at, holds_key, rerun_from, inputs, singleton, carried, code)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+                    started_at, holds_key, rerun_from, inputs, singleton, carried, code, window_ends_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const insertJobSql = `
   insert into jobs (env, id, kind, run_id, event_id, fn, rank, due_at, fence, leased_by, lane, start_by, had_waits,
@@ -51,6 +51,7 @@ export function openRun(tx: Transaction, env: string, run: NewRun): OpenedRun {
     run.singleton,
     run.carried?.length ?? null,
     code,
+    run.windowEndsAt ?? null,
   );
   run.carried?.forEach(({ eventId, key }, n) => {
     tx.connection.run(insertCarriedSql, env, run.id, n, eventId, key);

@@ -61,7 +61,7 @@ export const pages: Statements["pages"] = {
   // What is pending is little, and has an index of its own: no floor is needed.
   pending: `
     select ${decisionColumns}
-      from decisions d indexed by decisions_pending
+      from kept_decisions d indexed by decisions_pending
      where d.env = :env and d.run_id is null and d.kind in (${pendingSql})
        and (d.event_id, d.fn) < (:before, :beforeFn)
        and ${decisionFits}
@@ -69,7 +69,7 @@ export const pages: Statements["pages"] = {
      order by d.event_id desc, d.fn desc limit :limit`,
   oldestPending: `
     select ${decisionColumns}
-      from decisions d indexed by decisions_pending
+      from kept_decisions d indexed by decisions_pending
      where d.env = :env and d.run_id is null and d.kind in (${pendingSql})
        and ${decisionFits}
        and (:kinds is null or d.kind in (select value from json_each(:kinds)))

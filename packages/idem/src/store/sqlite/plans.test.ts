@@ -57,9 +57,16 @@ test("no statement of the store reads a table from one end to the other", () => 
     const named = Object.fromEntries([...sql.matchAll(/:(\w+)/g)].map(([, name]) => [name, "1"]));
     const given = Object.keys(named).length > 0 ? [named] : holes;
     const plan = connection.db.prepare(`explain query plan ${sql}`).all(...given) as { detail: string }[];
-    const scanned = plan.filter(({ detail }) =>
-      /^SCAN (?!\w+ VIRTUAL TABLE|json_each|CONSTANT|every|started|found|awaited|cancelling|\(|s\b)/.test(detail),
-    );
+    // The parts of the view of decisions have plans of their own in this list.
+    const ofView = plan.some(({ detail }) => detail === "CO-ROUTINE decisions") ? "SCAN d" : null;
+    const scanned = plan
+      .filter(({ detail }) => detail !== ofView)
+      .filter(({ detail }) =>
+        // A condition that does not reach the view's parts has all of them read.
+        /^SCAN (?!\w+ VIRTUAL TABLE|json_each|CONSTANT|every|started|found|awaited|cancelling|\(|s\b)|^SEARCH kept_decisions .* \(env=\?\)/.test(
+          detail,
+        ),
+      );
     if (scanned.length > 0 && !mayScan.some(({ part }) => sql.includes(part))) {
       scans.push(`${scanned[0]!.detail}\n${sql}`);
     }

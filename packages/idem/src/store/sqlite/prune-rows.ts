@@ -38,7 +38,7 @@ const removeSqls = {
   metadata: "delete from metadata where env = ? and run_id >= ? and run_id <= ?",
   run_events: "delete from run_events where env = ? and run_id >= ? and run_id <= ?",
   runs: "delete from runs where env = ? and id >= ? and id <= ?",
-  decisions: "delete from decisions where env = ? and event_id >= ? and event_id <= ?",
+  decisions: "delete from kept_decisions where env = ? and event_id >= ? and event_id <= ?",
   event_values: "delete from event_values where env = ? and event_id >= ? and event_id <= ?",
   events: "delete from events where env = ? and id >= ? and id <= ?",
 };

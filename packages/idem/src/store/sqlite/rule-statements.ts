@@ -1,6 +1,7 @@
 // SQLite's own statements for the rules. Indexes are named where the planner, without statistics, would take another (plans.test.ts).
 import { tickEventName } from "../../model/tick.ts";
 import { eventColumns, waitColumns } from "../rows.ts";
+import { decideAgainSql, newDecisions } from "../rules/record-decision.ts";
 import type { Statements } from "../rules/statements.ts";
 import { counts, isAfterFailure } from "./count-decisions.ts";
 import { headlines } from "./count-reads.ts";
@@ -38,6 +39,14 @@ export const statements: Statements = {
     lock: `
       select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
         from decisions where env = ? and event_id = ? and fn = ?`,
+    added: newDecisions("kept_decisions"),
+    again: decideAgainSql("kept_decisions"),
+    // One that its run tells is kept from now on.
+    reason: `
+      insert into kept_decisions (env, event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at)
+      select env, event_id, fn, kind, ?, run_id, key, window_ends_at, first_event_id, decided_at
+        from decisions where env = ? and event_id = ? and fn = ?
+      on conflict (env, event_id, fn) do update set reason = excluded.reason`,
   },
   jobs: {
     hold: "select lost_workers from jobs where env = ? and id = ? and fence = ? and leased_by = ?",

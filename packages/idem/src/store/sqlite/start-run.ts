@@ -34,6 +34,7 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
     if (refused !== null) return { ...base, ...refused, windowEndsAt: null };
   }
   if (asked !== null) writeClaim(tx, env, { ...asked.claim, state: "in-flight" }, found);
+  const windowEndsAt = asked?.claim.endsAt ?? start.windowEndsAt;
   const opened = openRun(tx, env, {
     id: pair.runId,
     fn: pair.fn,
@@ -53,6 +54,7 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
     holdsKey: pair.hold,
     ...flowOfRun(tx.at, event, flow),
     carried: null,
+    windowEndsAt,
   });
   if (opened.fence !== null) {
     out.leased.push({
@@ -72,7 +74,7 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
     kind: "started",
     reason: pair.reason,
     runId: pair.runId,
-    windowEndsAt: asked?.claim.endsAt ?? start.windowEndsAt,
+    windowEndsAt,
   };
 }
 

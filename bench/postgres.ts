@@ -1,7 +1,7 @@
-// npm run bench:postgres [-- --quick] [--only beside,stored,profile,held] [--without-dbos] [--rounds 3] [--seconds 8]
-// Idem on PostgreSQL: one process, two processes, and DBOS on the same server in the same run; a store with a million runs beside one
-// with ten thousand; where the time goes; and the queue while another session holds a transaction open. One server, started here with
-// fsync on; while one thing is measured nothing else runs. About nine minutes; --quick takes less than one, and its figures are worth
+// npm run bench:postgres [-- --quick] [--only beside,kinds,stored,profile,held] [--without-dbos] [--rounds 3] [--seconds 8]
+// Idem on PostgreSQL: one process, two processes, and DBOS on the same server in the same run; runs that sleep, wait, invoke or stand in
+// line beside plain ones; a store with a million runs beside one with ten thousand; where the time goes; and the queue while another session holds a transaction open. One server, started here with
+// fsync on; while one thing is measured nothing else runs. About eleven minutes; --quick takes less than one, and its figures are worth
 // little. Writes bench/results/postgres.json, or postgres-quick.json, or postgres-part.json when something was left out.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -12,6 +12,7 @@ import { arePeersInstalled, compilePeers, howToInstall } from "./peers/compile.t
 import { printCapacity } from "./postgres/capacity.ts";
 import { fillStore } from "./postgres/fill.ts";
 import { measureHeld } from "./postgres/held.ts";
+import { measureKinds } from "./postgres/kinds.ts";
 import { children, type Measured, measure, runSome } from "./postgres/measured.ts";
 import { printReport } from "./postgres/report.ts";
 import type { Beside, Results, Stored } from "./postgres/results.ts";
@@ -19,10 +20,11 @@ import { besideSummary, storedSummary } from "./postgres/results.ts";
 import { type BenchServer, startServer } from "./postgres/server.ts";
 import { profileStatements } from "./postgres/statements.ts";
 
+const parts = ["beside", "kinds", "stored", "profile", "held"] as const;
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    only: { type: "string", default: "beside,stored,profile,held" },
+    only: { type: "string", default: parts.join(",") },
     "without-dbos": { type: "boolean", default: false },
     rounds: { type: "string" },
     seconds: { type: "string" },
@@ -59,6 +61,7 @@ try {
     settings: server.settings,
     options: { isQuick, rounds, warmUpMs, windowMs, loadBefore },
     ...(isWanted("beside") ? { beside: await takeBeside(server) } : {}),
+    ...(isWanted("kinds") ? { kinds: await measureKinds(server, { rounds, runs: isQuick ? 300 : 3_000 }) } : {}),
     ...(isWanted("stored") ? { stored: await takeStored(server) } : {}),
     ...(isWanted("profile") ? { profile: await takeProfile(server) } : {}),
     ...(isWanted("held") ? { held: await takeHeld(server) } : {}),
@@ -66,7 +69,7 @@ try {
   printReport(results);
   printCapacity(results);
   // A look at a part must not take the place of the whole.
-  const isWhole = ["beside", "stored", "profile", "held"].every(isWanted) && withDbos;
+  const isWhole = parts.every(isWanted) && withDbos;
   const name = isQuick ? "postgres-quick.json" : isWhole ? "postgres.json" : "postgres-part.json";
   const file = join(root, "bench", "results", name);
   mkdirSync(join(root, "bench", "results"), { recursive: true });

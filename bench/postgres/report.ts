@@ -1,6 +1,7 @@
 // The results for people.
 import { count, ms, times } from "../peers/summary.ts";
 import { printRows, type Row } from "../take-figures.ts";
+import type { KindCosts } from "./kinds.ts";
 import type { Measured } from "./measured.ts";
 import { type Beside, middleOf, type Results, type Stored } from "./results.ts";
 
@@ -8,7 +9,7 @@ import { type Beside, middleOf, type Results, type Stored } from "./results.ts";
 const busyLoad = 1.5;
 
 export function printReport(results: Results): void {
-  const { machine, settings, options, beside, stored, profile, held } = results;
+  const { machine, settings, options, beside, kinds, stored, profile, held } = results;
   console.log(
     `\n${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, Node ${machine.node}, PostgreSQL ${settings.server_version}, ${machine.commit}, ${machine.takenAt}`,
   );
@@ -27,10 +28,25 @@ Medians of ${options.rounds} rounds of ${options.windowMs / 1_000} s; ratios are
     const dbos = beside.rounds.flatMap(({ dbos }) => dbos ?? []);
     if (dbos.length > 0) printCosts("DBOS", middleOf(dbos));
   }
+  if (kinds !== undefined) printKinds(kinds);
   if (stored !== undefined)
     printCosts(`Idem, ${count(stored.filled.many.runs)} runs stored`, middleOf(stored.rounds.map(({ many }) => many)));
   if (profile !== undefined) printProfile(profile);
   if (held !== undefined) printHeld(held);
+}
+
+function printKinds(kinds: readonly KindCosts[]): void {
+  console.log(
+    "\n| runs that | runs/s | beside plain (aim ≥ 0.5) | processor time a run, Node and PostgreSQL | statements, round trips a run |",
+  );
+  console.log("| --- | --- | --- | --- | --- |");
+  for (const { kind, perSecond, ratio, nodeUs, postgresUs, statements, roundTrips } of kinds) {
+    const server = postgresUs === null ? "–" : `${count(postgresUs.median)} µs`;
+    const asked = `${statements.median.toFixed(1)}, ${roundTrips.median.toFixed(1)}`;
+    console.log(
+      `| ${kind} | ${count(perSecond.median)} | ${ratio.median.toFixed(2)} | ${count(nodeUs.median)} µs, ${server} | ${asked} |`,
+    );
+  }
 }
 
 function besideRows({ standings, ratios }: Beside): Row[] {

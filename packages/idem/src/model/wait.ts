@@ -55,7 +55,7 @@ export interface Wait {
 }
 
 // While an invoke is not decided yet, its wait names what is to be decided: no run has such an id.
-const standIns = "event:";
+export const standIns = "event:";
 
 export const standInFor = (eventId: string, fn: string): string => `${standIns}${eventId}:${fn}`;
 

@@ -4,7 +4,7 @@ import type { BufferRule } from "../flow/plan.ts";
 import type { Claim, ClaimState } from "../model/claim.ts";
 import { type Decision, type DecisionKind, gatheredKinds, pendingKinds } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
-import { type EndState, openState, type ParkedKind, type ParkReason, type RerunFrom, type Run } from "../model/run.ts";
+import { type EndState, openState, type ParkedKind, type RerunFrom, type Run } from "../model/run.ts";
 import type { FailedAttempt, Step, StepKind } from "../model/step.ts";
 import type { Wait } from "../model/wait.ts";
 import { arrivalBytesMax } from "./alerts.ts";
@@ -312,15 +312,3 @@ export interface BufferRow {
   ts: number | null;
   pair: string | null;
 }
-
-/** What the row of a run's job says about the time before its lease, where there is something to say. */
-export const troublesOf = (
-  job: Pick<RunRow, "parked_kind" | "parked_reason"> & { readonly enter_at: number | null },
-  { run }: { readonly run: Pick<Run, "parked"> },
-): { readonly enterAt?: number; readonly released?: ParkReason } => ({
-  ...(job.enter_at === null ? {} : { enterAt: job.enter_at }),
-  // Kind and reason stay when a person lets it go on.
-  ...(job.parked_kind === null || run.parked !== null
-    ? {}
-    : { released: { kind: job.parked_kind, reason: job.parked_reason! } }),
-});

@@ -48,7 +48,17 @@ export class Connection {
   /** A write whose answer nobody needs: what follows does not wait for it. That it failed is told by `arrived`. */
   write(sql: string, ...params: Param[]): void {
     this.flush();
-    this.send(sql, params);
+    this.sendOff(this.statements.of(sql), params);
+  }
+
+  /** The same for one whose parameters have names. */
+  send(sql: string, named: Readonly<Record<string, Param>>): void {
+    this.flush();
+    const statement = this.statements.of(sql);
+    this.sendOff(
+      statement,
+      statement.names.map((name) => named[name] ?? null),
+    );
   }
 
   /** Sends what is left; resolves once everything written has arrived, and throws the first error there was. */
@@ -61,16 +71,16 @@ export class Connection {
   flush(): void {
     if (this.rows.size === 0) return;
     for (const [{ many, width }, rows] of this.rows) {
-      this.send(
-        many,
+      this.sendOff(
+        this.statements.of(many),
         Array.from({ length: width }, (_, column) => rows.map((row) => row[column]!)),
       );
     }
     this.rows.clear();
   }
 
-  private send(sql: string, params: readonly Param[]): void {
-    const answer = this.query(this.statements.of(sql), params);
+  private sendOff(statement: Statement, params: readonly Param[]): void {
+    const answer = this.query(statement, params);
     answer.catch(() => {});
     this.sent.push(answer);
   }
@@ -100,8 +110,8 @@ export class Connection {
 
   private async query({ text, name }: Statement, params: readonly Param[]) {
     const values = params.map(encodeParam);
-    const bound = this.timeoutMs === null ? {} : { query_timeout: this.timeoutMs };
-    const query: QueryConfig = this.isPrepared ? { name, text, values, ...bound } : { text, values, ...bound };
+    const query: QueryConfig & { query_timeout?: number } = this.isPrepared ? { name, text, values } : { text, values };
+    if (this.timeoutMs !== null) query.query_timeout = this.timeoutMs;
     try {
       return await (this.isTransaction ? this.client.query(query) : committed(this.client as Pool, query));
     } catch (error) {

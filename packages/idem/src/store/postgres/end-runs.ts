@@ -1,17 +1,22 @@
 // The hot path: the ends of many runs, one statement, no other round trip. Only runs whose end concerns nobody else: that hold no key past
 // its window, are awaited by no other run, and of whose end no event has to be stored. What they waited for goes with them, and their slots.
+// Those that others wait for end by the same statement in a transaction of their own, which wakes whoever waits.
 
 import { runLogBytesMax } from "../../model/log-line.ts";
-import type { Advanced, AdvanceInput, EndRun } from "../advance.ts";
+import type { Outcome } from "../../model/step.ts";
+import type { Advanced, AdvanceInput, EndRun, WokenRun } from "../advance.ts";
 import { minuteMs } from "../ends.ts";
+import { type WaitRow, waitColumns } from "../rows.ts";
 import { advanced } from "../rules/advance-run.ts";
 import { noteColumns } from "../rules/count-ends.ts";
 import { answerOf, newWriting } from "../writing.ts";
 import type { Connection } from "./connection.ts";
 import { type ClockBounds, readNowSql } from "./database-clock.ts";
+import { endWaitsAndWake } from "./end-waits.ts";
 import { hasSlots } from "./lane-slots.ts";
 import { logColumns } from "./save-log.ts";
 import { compareTexts } from "./text.ts";
+import type { Transaction } from "./transaction.ts";
 
 // "offset 0": or the planner reads all waits into a table of names, to look up one of them.
 const nobodyWaits = (name: string) => `
@@ -30,8 +35,8 @@ const forgottenSql = (table: string) => `
 
 // "coalesce": a job is found by its id, never by all that its worker holds or has held. A run is locked before it is looked at: whoever began to wait for its end a moment ago has said so on its row.
 // With a column for what each brings of its run's lines, where one of them does.
-const endRunsSql = (logs: { given: string; columns: string; counted: string; returned: string; kept: string }) => `
-  with t as materialized (${readNowSql}),
+const endRunsSql = (now: string, isWanted: string, told: string, logs: Logs) => `
+  with t as materialized (${now}),
   given as materialized (
     select * from unnest(cast(:ns as int[]), cast(:envs as text[]), cast(:ids as text[]), cast(:fences as bigint[]),
                          cast(:workers as text[]), cast(:states as text[]), cast(:results as text[]),
@@ -51,9 +56,7 @@ const endRunsSql = (logs: { given: string; columns: string; counted: string; ret
   open as materialized (
     select held.* from held, lateral (
       select 1 from runs r
-       where r.env = held.env and r.id = held.id and r.ended_state is null and r.awaited = 0 and r.holds_key = 0
-         and r.singleton is null
-         for no key update) as run),
+       where r.env = held.env and r.id = held.id and ${isWanted} for no key update) as run),
   gone as (
     delete from jobs j using open where j.env = open.env and j.id = open.id and ${isOneOf("j")}),
   waited as (${forgottenSql("waits")}),
@@ -69,10 +72,18 @@ const endRunsSql = (logs: { given: string; columns: string; counted: string; ret
            count(*) filter (where ended_state = 'failed'), count(*) filter (where ended_state = 'cancelled'), min(created_at),
            coalesce(string_agg(cast(greatest(0, ended_at - started_at) as text), ' ') filter (where started_at is not null), '')
       from ended group by env, fn, ended_at)${logs.kept}
-  select open.n, t.now, open.lane from t, open`;
+  select open.n, t.now, open.lane from t, open${told}`;
 
-const plainSql = endRunsSql({ given: "", columns: "", counted: "", returned: "", kept: "" });
-const loggedSql = endRunsSql({
+interface Logs {
+  readonly given: string;
+  readonly columns: string;
+  readonly counted: string;
+  readonly returned: string;
+  readonly kept: string;
+}
+
+const withoutLogs: Logs = { given: "", columns: "", counted: "", returned: "", kept: "" };
+const withLogs: Logs = {
   given: ", cast(:parts as text[]), cast(:lines as text[]), cast(:bytes as bigint[])",
   columns: ", part, lines, bytes",
   counted: `, log_bytes = least(r.log_bytes + coalesce(open.bytes, 0), ${runLogBytesMax + 1})`,
@@ -83,7 +94,24 @@ const loggedSql = endRunsSql({
     select open.env, open.id, open.part, open.lines
       from open join ended using (env, id) where open.lines is not null and ended.log_bytes <= ${runLogBytesMax}
     on conflict (env, run_id, part) do nothing)`,
-});
+};
+
+const isFree = "r.ended_state is null and r.holds_key = 0 and r.singleton is null";
+// No time for those that are left because somebody waits for them.
+const awaitedToo = `
+  union all
+  select held.n, null, null from held, lateral (
+    select 1 from runs r where r.env = held.env and r.id = held.id and r.awaited = 1 and ${isFree} offset 0) as run`;
+const endAlone = (logs: Logs) => endRunsSql(readNowSql, `r.awaited = 0 and ${isFree}`, awaitedToo, logs);
+const alone = { plain: endAlone(withoutLogs), logged: endAlone(withLogs) };
+const endAwaitedToo = (logs: Logs) => endRunsSql("select cast(:now as bigint) as now", isFree, "", logs);
+const together = { plain: endAwaitedToo(withoutLogs), logged: endAwaitedToo(withLogs) };
+
+// In the order in which everybody locks runs.
+const waitsForSql = `
+  select asked.n, w.* from unnest(cast(:ns as int[]), cast(:envs as text[]), cast(:ids as text[])) as asked (n, env, id),
+    lateral (select ${waitColumns}, stamp from waits where env = asked.env and child_run_id = asked.id offset 0) w
+   order by w.run_id, w.stamp`;
 
 /** Whether nothing but an end is asked, and only events that nobody may want come with it. */
 export function isPlainEnd({ steps, attempts, waits, ingest, next }: AdvanceInput): boolean {
@@ -98,18 +126,20 @@ export function isPlainEnd({ steps, attempts, waits, ingest, next }: AdvanceInpu
   );
 }
 
-/** Null for each that has to be looked at alone. */
-export async function endRuns(
+type EndedRow = { readonly n: number; readonly now: number | null; readonly lane: string | null };
+
+function endAll(
   connection: Connection,
+  sql: typeof alone,
   inputs: readonly AdvanceInput[],
-  bounds: ClockBounds,
-): Promise<{ readonly now: number | null; readonly answers: readonly (Advanced | null)[] }> {
+  times: Readonly<Record<string, number | null>>,
+): Promise<EndedRow[]> {
   const given = inputs.map((input, n) => ({ input, n, end: input.next as EndRun }));
   // In the one order in which everybody locks jobs.
   given.sort((a, b) => compareTexts(a.input.jobId, b.input.jobId) || compareTexts(a.input.env, b.input.env));
   const hasLogs = given.some(({ input }) => input.log != null);
-  const rows = await connection.find<{ n: number; now: number; lane: string | null }>(hasLogs ? loggedSql : plainSql, {
-    ...bounds,
+  return connection.find<EndedRow>(hasLogs ? sql.logged : sql.plain, {
+    ...times,
     ...(hasLogs ? logColumns(given) : {}),
     ns: given.map(({ n }) => n),
     envs: given.map(({ input }) => input.env),
@@ -122,13 +152,60 @@ export async function endRuns(
     names1: given.map(({ input }) => input.ingest?.events[0]?.name ?? null),
     names2: given.map(({ input }) => input.ingest?.events[1]?.name ?? null),
   });
-  const ended = new Map(rows.map(({ n, lane }) => [n, lane]));
-  const now = rows[0]?.now ?? null;
-  const answers = inputs.map(({ seen, ingest }, n) => {
-    const lane = ended.get(n);
-    if (lane === undefined) return null;
-    const ingested = ingest === null ? null : answerOf(newWriting(), now!);
-    return advanced(now!, seen, false, { ingested, freed: hasSlots(lane) });
-  });
-  return { now, answers };
 }
+
+/** Null for each that has to be looked at alone; `awaited` are the places of those that only somebody waits for. */
+export async function endRuns(
+  connection: Connection,
+  inputs: readonly AdvanceInput[],
+  { wall, floor, ceiling }: ClockBounds,
+): Promise<{
+  readonly now: number | null;
+  readonly answers: readonly (Advanced | null)[];
+  readonly awaited: readonly number[];
+}> {
+  const rows = await endAll(connection, alone, inputs, { wall, floor, ceiling });
+  const answers: (Advanced | null)[] = inputs.map(() => null);
+  const awaited: number[] = [];
+  let now: number | null = null;
+  for (const row of rows) {
+    if (row.now === null) awaited.push(row.n);
+    else {
+      now = row.now;
+      answers[row.n] = wasEnded(inputs[row.n]!, row.now, hasSlots(row.lane), []);
+    }
+  }
+  return { now, answers, awaited };
+}
+
+/** The same for runs that others may wait for. Their rows are locked by the end: whoever waits for one has said so, and is found. */
+export async function endAwaitedRuns(
+  tx: Transaction,
+  inputs: readonly AdvanceInput[],
+): Promise<readonly (Advanced | null)[]> {
+  const rows = await endAll(tx.connection, together, inputs, { now: tx.at.now });
+  const waits = await tx.connection.find<WaitRow & { n: number }>(waitsForSql, {
+    ns: rows.map(({ n }) => n),
+    envs: rows.map(({ n }) => inputs[n]!.env),
+    ids: rows.map(({ n }) => inputs[n]!.runId),
+  });
+  const runs = await endWaitsAndWake(
+    tx,
+    waits.map((wait) => ({ env: inputs[wait.n]!.env, wait, outcome: outcomeOf(inputs[wait.n]!.next as EndRun) })),
+  );
+  const woken = inputs.map((): WokenRun[] => []);
+  for (const [i, run] of runs.entries()) if (run !== null) woken[waits[i]!.n]!.push(run);
+  const lanes = new Map(rows.map(({ n, lane }) => [n, lane]));
+  return inputs.map((input, n) => {
+    const lane = lanes.get(n);
+    return lane === undefined ? null : wasEnded(input, tx.at.now, hasSlots(lane), woken[n]!);
+  });
+}
+
+const outcomeOf = ({ state, result }: EndRun): Outcome => ({
+  kind: state === "completed" ? "value" : "error",
+  json: result,
+});
+
+const wasEnded = ({ seen, ingest }: AdvanceInput, now: number, freed: boolean, woken: readonly WokenRun[]): Advanced =>
+  advanced(now, seen, false, { ingested: ingest === null ? null : answerOf(newWriting(), now), freed, woken });

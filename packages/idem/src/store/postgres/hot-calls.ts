@@ -4,13 +4,18 @@ import type { Platform } from "../../platform/platform.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput } from "../advance.ts";
 import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
 import { onlyStep } from "../rules/advance-run.ts";
+import { resumeWaits } from "../rules/resume-waits.ts";
+import { driveAwaited } from "../rules/rule.ts";
+import type { ResumeAnswer, ResumeInput } from "../waits.ts";
 import { advanceRun } from "./advance-run.ts";
 import { Batches } from "./batches.ts";
 import type { Connection } from "./connection.ts";
 import type { ClockBounds } from "./database-clock.ts";
-import { endRuns, isPlainEnd } from "./end-runs.ts";
+import { endAwaitedRuns, endRuns, isPlainEnd } from "./end-runs.ts";
 import { ingestBatch, ingestCall, registrationsOf } from "./ingest-batch.ts";
+import { invokeRuns, onlyInvoke } from "./invoke-runs.ts";
 import type { Statistics } from "./refresh-statistics.ts";
+import { isForFew, resumeRuns } from "./resume-runs.ts";
 import { saveSteps } from "./save-steps.ts";
 import { onlyWait, suspendRuns } from "./suspend-runs.ts";
 import type { Transactions } from "./transactions.ts";
@@ -21,13 +26,20 @@ const eventsOfCallMax = 100;
 const queuedCallsMax = 10_000;
 
 type Together = (inputs: readonly AdvanceInput[]) => Promise<readonly (Advanced | null)[]>;
-type ByItself = (inputs: readonly AdvanceInput[], bounds: ClockBounds) => ReturnType<typeof endRuns>;
+
+/** What a statement that is a transaction by itself did for the calls. */
+interface Done {
+  readonly now: number | null;
+  readonly answers: readonly (Advanced | null)[];
+}
 
 export class HotCalls {
   private readonly ingests: Batches<IngestInput, Ingested | StaleRegistration>;
   private readonly saves: Batches<AdvanceInput, AdvanceAnswer>;
   private readonly ends: Batches<AdvanceInput, AdvanceAnswer>;
   private readonly suspensions: Batches<AdvanceInput, AdvanceAnswer>;
+  private readonly invokes: Batches<AdvanceInput, AdvanceAnswer>;
+  private readonly resumes: Batches<ResumeInput, ResumeAnswer>;
 
   constructor(
     connection: Connection,
@@ -56,11 +68,31 @@ export class HotCalls {
         },
         alone,
       );
-    const byItself = (statement: ByItself) =>
-      advances((inputs) => this.inOneStatement(inputs, (bounds) => statement(inputs, bounds)));
-    this.saves = byItself((inputs, bounds) => saveSteps(connection, inputs, bounds, () => clock.stamp()));
-    this.ends = byItself((inputs, bounds) => endRuns(connection, inputs, bounds));
+    this.saves = advances(async (inputs) => {
+      const saved = await this.inOneStatement((bounds) => saveSteps(connection, inputs, bounds, () => clock.stamp()));
+      return saved?.answers ?? inputs.map(() => null);
+    });
+    this.ends = advances(async (inputs) => {
+      const ended = await this.inOneStatement((bounds) => endRuns(connection, inputs, bounds));
+      if (ended === null || ended.awaited.length === 0) return ended?.answers ?? inputs.map(() => null);
+      const awaited = ended.awaited.map((n) => inputs[n]!);
+      const answers = [...ended.answers];
+      const more = await transactions.run((tx) => endAwaitedRuns(tx, awaited));
+      for (const [i, n] of ended.awaited.entries()) answers[n] = more[i]!;
+      return answers;
+    });
     this.suspensions = advances((inputs) => transactions.run((tx) => suspendRuns(tx, inputs)));
+    this.invokes = advances((inputs) =>
+      transactions.runWith(
+        (connection) => registrationsOf(connection, inputs),
+        (tx, registrations) => invokeRuns(tx, inputs, registrations),
+      ),
+    );
+    this.resumes = new Batches(
+      platform,
+      (inputs) => transactions.run((tx) => resumeRuns(tx, inputs)),
+      (input) => transactions.run((tx) => driveAwaited(resumeWaits(tx, input))),
+    );
   }
 
   /** Null for a call that goes alone. */
@@ -70,10 +102,15 @@ export class HotCalls {
       this.statistics.stored(call.events.length);
       return call.events.length > eventsOfCallMax ? null : this.add(this.ingests, call);
     }
+    if (name === "resume") {
+      const call = input[0] as ResumeInput;
+      return isForFew(call) ? this.add(this.resumes, call) : null;
+    }
     if (name !== "advance") return null;
     const call = input[0] as AdvanceInput;
     if (onlyStep(call) !== null) return this.add(this.saves, call);
     if (onlyWait(call) !== null) return this.add(this.suspensions, call);
+    if (onlyInvoke(call) !== null) return this.add(this.invokes, call);
     return isPlainEnd(call) ? this.add(this.ends, call) : null;
   }
 
@@ -82,16 +119,13 @@ export class HotCalls {
     return batches.call(input);
   }
 
-  /** A statement that is a transaction by itself. */
-  private async inOneStatement(
-    inputs: readonly AdvanceInput[],
-    ask: (bounds: ClockBounds) => ReturnType<typeof endRuns>,
-  ): Promise<readonly (Advanced | null)[]> {
+  /** A statement that is a transaction by itself; null where this node has no clock for one. */
+  private async inOneStatement<D extends Done>(ask: (bounds: ClockBounds) => Promise<D>): Promise<D | null> {
     const { clock } = this.transactions;
     const bounds = clock.bounds(this.options.wallMs?.() ?? null);
-    if (bounds === null) return inputs.map(() => null);
-    const { now, answers } = await this.transactions.untilKnown(() => ask(bounds));
-    if (now !== null) clock.saw(now, bounds);
-    return answers;
+    if (bounds === null) return null;
+    const done = await this.transactions.untilKnown(() => ask(bounds));
+    if (done.now !== null) clock.saw(done.now, bounds);
+    return done;
   }
 }

@@ -1,10 +1,12 @@
 // Many calls that store events, in one transaction. What nearly all of them need is read and written for all at once, ahead of them: their
 // events are stored, their keys locked, and whoever waits for such events looked up. Then each call is decided as it would be alone.
 import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
+import type { Asking } from "../rules/new-run.ts";
 import { registrationOf } from "../rules/register-functions.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import type { Connection } from "./connection.ts";
 import { ingestEvents } from "./ingest-events.ts";
+import { readRoom } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { RuleDatabase } from "./rule-database.ts";
 import { compareTexts } from "./text.ts";
@@ -27,7 +29,7 @@ const awaitedSql = `
       or exists (select 1 from cancels c where c.env = given.env and c.event_name = given.name offset 0)`;
 
 /** The registration of each environment the calls are for. */
-export async function registrationsOf(connection: Connection, inputs: readonly IngestInput[]) {
+export async function registrationsOf(connection: Connection, inputs: readonly Pick<IngestInput, "env">[]) {
   const db = new RuleDatabase(connection);
   const envs = [...new Set(inputs.map(({ env }) => env))];
   const found = await Promise.all(envs.map((env) => driveAwaited(registrationOf(db, env))));
@@ -43,7 +45,7 @@ export async function ingestBatch(
   // A call that was decided by an older picture must store nothing.
   const isCurrent = ({ env, registration }: IngestInput) =>
     registration === null || registration === tx.ahead.registrations.get(env);
-  await readAhead(tx, inputs.filter(isCurrent));
+  await storeAhead(tx, inputs.filter(isCurrent));
   const answers: (Ingested | StaleRegistration)[] = [];
   for (const input of inputs) answers.push(await ingestEvents(tx, input));
   return answers;
@@ -54,7 +56,8 @@ export async function ingestCall(tx: Transaction, input: IngestInput): Promise<I
   return (await ingestBatch(tx, [input], await registrationsOf(tx.connection, [input])))[0]!;
 }
 
-async function readAhead(tx: Transaction, inputs: readonly IngestInput[]): Promise<void> {
+/** Locks what the calls are going to ask for, and stores their events. */
+export async function storeAhead(tx: Transaction, inputs: readonly Asking[]): Promise<void> {
   const cancelling = cancellingNames(inputs);
   const events = new Map(
     inputs.flatMap(({ env, events }) =>
@@ -63,10 +66,7 @@ async function readAhead(tx: Transaction, inputs: readonly IngestInput[]): Promi
         .map((event) => [inEnv(env, event.id), { env, event }] as const),
     ),
   );
-  if (events.size === 0) {
-    await lockAhead(tx, inputs);
-    return;
-  }
+  if (events.size === 0) return lockStarts(tx, inputs);
   const given = [...events.values()].sort((a, b) => compareTexts(a.event.id, b.event.id) || compareTexts(a.env, b.env));
   // Stamps follow the order of the calls, rows the order in which everybody stores them.
   const stamps = new Map([...events.keys()].map((id) => [id, tx.stamp()]));
@@ -84,7 +84,7 @@ async function readAhead(tx: Transaction, inputs: readonly IngestInput[]): Promi
       stamps: given.map(({ env, event }) => stamps.get(inEnv(env, event.id))!),
       sources: given.map(({ event }) => event.sourceRunId),
     }),
-    lockAhead(tx, inputs),
+    lockStarts(tx, inputs),
     tx.connection.find<{ env: string; name: string }>(awaitedSql, {
       envs: [...names.values()].map(({ env }) => env),
       names: [...names.values()].map(({ name }) => name),
@@ -96,8 +96,13 @@ async function readAhead(tx: Transaction, inputs: readonly IngestInput[]): Promi
   for (const id of names.keys()) tx.ahead.awaited.set(id, isAwaited.has(id));
 }
 
+async function lockStarts(tx: Transaction, inputs: readonly Asking[]): Promise<void> {
+  await lockAhead(tx, inputs);
+  await readRoom(tx, inputs);
+}
+
 /** Events that may cancel what the same calls start are stored in their turn: they cancel what was started before them. */
-function cancellingNames(inputs: readonly IngestInput[]): ReadonlySet<string> {
+function cancellingNames(inputs: readonly Asking[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { env, pairs } of inputs) {
     for (const pair of pairs) {

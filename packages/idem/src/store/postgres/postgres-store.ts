@@ -13,6 +13,7 @@ import { checkServer, refuseDistributed, tellServer } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { Hints } from "./hints.ts";
 import { HotCalls } from "./hot-calls.ts";
+import { hotReads } from "./hot-reads.ts";
 import { ingestCall } from "./ingest-batch.ts";
 import { leaseJobs } from "./lease-jobs.ts";
 import { checkSchema, migrate } from "./migrate.ts";
@@ -112,8 +113,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       (session) => findClaim(session, env, scope, key),
       async (tx, claim) => claimAt(claim, tx.at),
     );
+  const reads = repeated(readsOver(connection.forReads(), at), transactions);
   const store: Record<string, unknown> = {
-    reads: { ...repeated(readsOver(connection.forReads(), at), transactions), claimNow },
+    reads: { ...reads, claimNow, ...hotReads(reads, connection.forReads(), transactions, platform) },
     shared: Object.assign(hints, { beats: (asked: BeatsOptions) => beating.open(asked) }),
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,

@@ -28,6 +28,14 @@ export const statements: Statements = {
   },
   counts,
   ends: { forget: "delete from end_notes where n = any(cast(cast(? as text[]) as bigint[]))" },
+  leases: {
+    nextTimer: `
+      select min(due_at) as due_at from jobs
+       where env = ? and leased_by is null and due_at is not null and due_at > ?`,
+    nextOverdue: `
+      select min(start_by) as start_by from jobs
+       where env = ? and leased_by is null and start_by is not null and start_by > ?`,
+  },
   memo: {
     carried: `
       select ${eventColumns}

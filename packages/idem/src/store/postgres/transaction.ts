@@ -31,6 +31,10 @@ export interface Ahead {
   readonly awaited: Map<string, boolean>;
   /** Names it has locked. */
   readonly names: Set<string>;
+  /** By `env lane`, whose slots are locked: whether a run stands in line there. */
+  readonly lanes: Map<string, boolean>;
+  /** How much of the slots of those lanes is in use, with what was begun since. */
+  readonly uses: Map<string, number>;
   /** Buffers it has made and put nothing into. */
   readonly emptyBuffers: Map<string, EmptyBuffer>;
 }
@@ -40,6 +44,8 @@ export const nothingAhead = (): Ahead => ({
   events: new Map(),
   awaited: new Map(),
   names: new Set(),
+  lanes: new Map(),
+  uses: new Map(),
   emptyBuffers: new Map(),
 });
 

@@ -49,17 +49,23 @@ export function* endWaitAndWake(
   return { runId: wait.run_id, fn: job.fn, leasedBy: job.leased_by };
 }
 
-/** Ends the run's waits whose time is over, the earliest first; says when the next one is. The caller holds the run's job. */
+/** Of a run's waits those whose time is over, the earliest first, and when the next one's is. */
+export function overdueWaits(
+  waits: readonly WaitRow[],
+  now: number,
+): { readonly over: readonly WaitRow[]; readonly nextAt: number | null } {
+  const timed = waits.filter((wait) => wait.timeout_at !== null).sort((a, b) => a.timeout_at! - b.timeout_at!);
+  const next = timed.findIndex((wait) => wait.timeout_at! > now);
+  return next === -1 ? { over: timed, nextAt: null } : { over: timed.slice(0, next), nextAt: timed[next]!.timeout_at };
+}
+
+export const atTimeout = (wait: WaitRow): Outcome => ({ kind: wait.on_timeout, json: wait.on_timeout_json });
+
+/** Ends the run's waits whose time is over; says when the next one is. The caller holds the run's job. */
 export function* expireWaits(tx: RuleTransaction, env: string, runId: string): Rule<number | null> {
-  const { now } = tx.at;
-  const timed = (yield* waitsOfRun(tx, env, runId))
-    .filter((wait) => wait.timeout_at !== null)
-    .sort((a, b) => a.timeout_at! - b.timeout_at!);
-  for (const wait of timed) {
-    if (wait.timeout_at! > now) return wait.timeout_at;
-    yield* endWait(tx, env, wait, { kind: wait.on_timeout, json: wait.on_timeout_json });
-  }
-  return null;
+  const { over, nextAt } = overdueWaits(yield* waitsOfRun(tx, env, runId), tx.at.now);
+  for (const wait of over) yield* endWait(tx, env, wait, atTimeout(wait));
+  return nextAt;
 }
 
 /**

@@ -26,12 +26,12 @@ const selectRunSql = `
     from runs r left join jobs j on j.env = r.env and j.id = r.id
    where r.env = ? and r.id = ?`;
 const selectEventSql = `select ${eventColumns} from events e where e.env = ? and e.id = ?`;
-const selectStepsSql = `
-  select step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker
-    from steps where env = ? and run_id = ? order by stamp`;
-const selectAttemptsSql = `
-  select step_id, name, attempt, error, started_at, ended_at, retry_at, stamp, worker
-    from attempts where env = ? and run_id = ? order by stamp`;
+/** For `steps`. */
+export const stepColumns = "step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker";
+/** For `attempts`. */
+export const attemptColumns = "step_id, name, attempt, error, started_at, ended_at, retry_at, stamp, worker";
+const selectStepsSql = `select ${stepColumns} from steps where env = ? and run_id = ? order by stamp`;
+const selectAttemptsSql = `select ${attemptColumns} from attempts where env = ? and run_id = ? order by stamp`;
 const selectWaitsSql = `
   select ${waitColumns}
     from waits where env = ? and run_id = ? order by stamp`;
@@ -84,18 +84,39 @@ export function* readMemo(db: Database, env: string, runId: string): Rule<RunMem
     run.carried === null ? none : db.all<EventRow>(db.sql.memo.carried, env, runId),
   );
   if (event === undefined) return null;
-  const { [dataInput]: data, ...inputs } = readInputs(run);
-  const first = data === undefined ? readEvent(event) : { ...readEvent(event), data };
-  return {
+  return memoOf({ run, event, carried, steps, attempts, waits });
+}
+
+const none: Asked<EventRow[]> = new Given([]);
+
+/** The rows that a memo is made of. */
+export interface MemoRows {
+  readonly run: RunRow;
+  readonly event: EventRow;
+  /** Of a batch, in their order. */
+  readonly carried: readonly EventRow[];
+  readonly steps: readonly StepRow[];
+  readonly attempts: readonly AttemptRow[];
+  readonly waits: readonly WaitRow[];
+}
+
+export function memoOf({ run, event, carried, steps, attempts, waits }: MemoRows): RunMemo {
+  const first = readEvent(event);
+  const memo: RunMemo = {
     run: readRun(run),
-    ...(data === undefined ? {} : { hasOtherData: true as const }),
     event: first,
     events: run.carried === null ? [first] : carried.map(readEvent),
     steps: steps.map(readStep),
     attempts: attempts.map(readAttempt),
     waits: waits.map(readWait),
-    inputs,
+    inputs: readInputs(run),
   };
+  return memo.inputs[dataInput] === undefined ? memo : withOtherData(memo, run);
 }
 
-const none: Asked<EventRow[]> = new Given([]);
+/** Where a person put other data in place of the event's. */
+function withOtherData(memo: RunMemo, { carried }: RunRow): RunMemo {
+  const { [dataInput]: data, ...inputs } = memo.inputs;
+  const event = { ...memo.event, data: data! };
+  return { ...memo, hasOtherData: true, event, events: carried === null ? [event] : memo.events, inputs };
+}

@@ -28,6 +28,12 @@ export interface Statements {
     /** a list of numbers of notes */
     readonly forget: string;
   };
+  readonly leases: {
+    /** env, now → due_at of the earliest timer after it */
+    readonly nextTimer: string;
+    /** env, now → start_by of the earliest start after it */
+    readonly nextOverdue: string;
+  };
   readonly memo: {
     /** env, run id → the events it carries */
     readonly carried: string;

@@ -2,12 +2,11 @@
 // and half from the ready queue by rank, so that neither starves the other.
 // Promise: never before the due time, never a function the worker lacks, no limit exceeded, fence + 1 with every change of hands.
 import { laneOnceBegun } from "../../flow/lane.ts";
-import type { ParkedKind } from "../../model/run.ts";
 import { LeaseRoom } from "../lease-room.ts";
 import type { LeaseAnswer, LeasedJob, LeaseInput } from "../leases.ts";
-import { readEvent, troublesOf } from "../rows.ts";
 import { expireWaits } from "../rules/end-wait.ts";
-import { flushDue, nextFlushAt } from "../rules/flush-buffer.ts";
+import { flushDue } from "../rules/flush-buffer.ts";
+import { type FoundJob, foundColumns, nextDueAt, toDeliver, toExecute } from "../rules/lease-jobs.ts";
 import { admitted } from "../rules/limit-starts.ts";
 import { findEvent, readMemo } from "../rules/read-memo.ts";
 import { driveAtOnce } from "../rules/rule.ts";
@@ -15,24 +14,8 @@ import { newWriting } from "../writing.ts";
 import { isLeasable } from "./leasable-functions.ts";
 import type { Transaction } from "./transaction.ts";
 
-interface JobRow {
-  id: string;
-  kind: "run" | "deliver" | "announce";
-  run_id: string | null;
-  fn: string | null;
-  event_id: string | null;
-  fence: number;
-  lost_workers: number;
-  enter_at: number | null;
-  parked_kind: ParkedKind | null;
-  parked_reason: string | null;
-  lane: string | null;
-  due_at: number | null;
-  bytes: number;
-}
-
 // What its memo weighs stands in the heads of its rows: no value is read for it.
-const jobColumns = `id, kind, run_id, fn, event_id, fence, lost_workers, enter_at, parked_kind, parked_reason, lane, due_at,
+const jobColumns = `${foundColumns},
   (select coalesce(sum(octet_length(s.json)), 0) from steps s where s.env = jobs.env and s.run_id = jobs.run_id) as bytes`;
 
 // The partial indexes give the order.
@@ -69,13 +52,6 @@ const takeOverdueSql =
   "update jobs set leased_by = ?, fence = fence + 1, due_at = null, lane = null where env = ? and id = ?";
 const joinLaneSql = "update jobs set due_at = null, rank = ? where env = ? and id = ?";
 const startRunSql = "update runs set started_at = ?, code = ? where env = ? and id = ? and started_at is null";
-const nextDueSql = `
-  select min(due_at) as due_at from jobs indexed by jobs_timers
-   where env = ? and leased_by is null and due_at is not null and due_at > ?`;
-const nextOverdueSql = `
-  select min(start_by) as start_by from jobs indexed by jobs_start_by
-   where env = ? and leased_by is null and start_by is not null and start_by > ?`;
-
 export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   const { env, max } = input;
   const { now } = tx.at;
@@ -90,18 +66,17 @@ export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   };
   const take: Take = (row, lane) => {
     tx.connection.run(takeJobSql, input.worker, lane, env, row.id);
-    add(leasedJob(tx, input, row));
+    add(leasedJob(tx, input, row, false));
   };
-  for (const row of tx.connection.all<JobRow>(selectOverdueSql, env, now, functions, max)) {
+  for (const row of tx.connection.all<FoundJob>(selectOverdueSql, env, now, functions, max)) {
     if (!room.takes(row.bytes)) break;
     tx.connection.run(takeOverdueSql, input.worker, env, row.id);
-    const job = leasedJob(tx, input, row);
-    add(job?.kind === "run" ? { ...job, isOverdue: true } : job);
+    add(leasedJob(tx, input, row, true));
   }
   leaseTimers(tx, input, functions, max - jobs.length, room, take);
   leaseLanes(tx, input, tx.lanes.halfOf(max - jobs.length), room, take);
   if (jobs.length < max && !room.isCut) {
-    for (const row of tx.connection.all<JobRow>(selectReadySql, env, functions, max - jobs.length)) {
+    for (const row of tx.connection.all<FoundJob>(selectReadySql, env, functions, max - jobs.length)) {
       if (!room.takes(row.bytes)) break;
       take(row, null);
     }
@@ -109,10 +84,16 @@ export function leaseJobs(tx: Transaction, input: LeaseInput): LeaseAnswer {
   leaseLanes(tx, input, max - jobs.length, room, take);
   const { redecided, cancelled } = flushing;
   const flushed = redecided === null ? {} : { flushed: { decided: redecided, cancelled } };
-  return { now, jobs, nextDueAt: nextDueAt(tx, env), ...(room.isCut ? { isCut: true } : {}), ...flushed };
+  return {
+    now,
+    jobs,
+    nextDueAt: driveAtOnce(nextDueAt(tx, env, tx.lanes.nextPutOff())),
+    ...(room.isCut ? { isCut: true } : {}),
+    ...flushed,
+  };
 }
 
-type Take = (row: JobRow, lane: string | null) => void;
+type Take = (row: FoundJob, lane: string | null) => void;
 
 /** Timers of runs that take slots join their lane, and are leased in its turn. */
 function leaseTimers(
@@ -125,7 +106,7 @@ function leaseTimers(
 ): void {
   let left = max;
   while (left > 0 && !room.isCut) {
-    const rows = tx.connection.all<JobRow>(selectTimersSql, env, tx.at.now, functions, left);
+    const rows = tx.connection.all<FoundJob>(selectTimersSql, env, tx.at.now, functions, left);
     const plain = rows.filter(({ lane }) => lane === null);
     for (const row of plain) {
       if (!room.takes(row.bytes)) break;
@@ -157,7 +138,7 @@ function leaseLanes(
       if (left <= 0 || room.isCut) return;
       const own = caps[lane.name.fn];
       if (!tx.lanes.mayRun(lane, own)) continue;
-      const row = tx.connection.one<JobRow>(selectFirstOfLaneSql, env, lane.text);
+      const row = tx.connection.one<FoundJob>(selectFirstOfLaneSql, env, lane.text);
       if (row === undefined) {
         tx.lanes.emptied(lane);
         continue;
@@ -178,37 +159,15 @@ function leaseLanes(
   }
 }
 
-function leasedJob(tx: Transaction, { env, codes }: LeaseInput, row: JobRow): LeasedJob | null {
-  const { connection, at } = tx;
-  const fence = row.fence + 1;
+function leasedJob(tx: Transaction, { env, codes }: LeaseInput, row: FoundJob, isOverdue: boolean): LeasedJob | null {
   if (row.kind === "deliver") {
     const event = driveAtOnce(findEvent(tx, env, row.event_id!));
-    return event === undefined ? null : { kind: "deliver", jobId: row.id, fence, event: readEvent(event) };
+    return event === undefined ? null : toDeliver(row, event);
   }
   if (row.kind === "run") {
-    connection.run(startRunSql, at.now, codes?.[row.fn!] ?? null, env, row.run_id);
+    tx.connection.run(startRunSql, tx.at.now, codes?.[row.fn!] ?? null, env, row.run_id);
     driveAtOnce(expireWaits(tx, env, row.run_id!));
   }
   const memo = driveAtOnce(readMemo(tx, env, row.run_id!));
-  if (memo === null) return null;
-  if (row.kind === "announce") return { kind: "announce", jobId: row.id, fence, memo };
-  return {
-    kind: "run",
-    jobId: row.id,
-    fence,
-    lostWorkers: row.lost_workers,
-    ...troublesOf(row, memo),
-    memo,
-  };
-}
-
-function nextDueAt(tx: Transaction, env: string): number | null {
-  const { connection, at, lanes } = tx;
-  const times = [
-    connection.one<{ due_at: number | null }>(nextDueSql, env, at.now)?.due_at,
-    connection.one<{ start_by: number | null }>(nextOverdueSql, env, at.now)?.start_by,
-    driveAtOnce(nextFlushAt(tx, env)),
-    lanes.nextPutOff(),
-  ].filter((time): time is number => time != null);
-  return times.length === 0 ? null : Math.min(...times);
+  return memo === null ? null : toExecute(row, memo, isOverdue);
 }

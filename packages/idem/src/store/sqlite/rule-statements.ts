@@ -30,6 +30,14 @@ export const statements: Statements = {
   },
   counts,
   ends: { forget: "delete from end_notes where n in (select cast(value as integer) from json_each(?))" },
+  leases: {
+    nextTimer: `
+      select min(due_at) as due_at from jobs indexed by jobs_timers
+       where env = ? and leased_by is null and due_at is not null and due_at > ?`,
+    nextOverdue: `
+      select min(start_by) as start_by from jobs indexed by jobs_start_by
+       where env = ? and leased_by is null and start_by is not null and start_by > ?`,
+  },
   memo: {
     carried: `
       select ${eventColumns} from run_events b join events e on e.env = b.env and e.id = b.event_id

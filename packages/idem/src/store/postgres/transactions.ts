@@ -238,8 +238,9 @@ export class Transactions {
       const askedMono = this.platform.monoMs();
       const [begun, found] = await Promise.all([client.query(this.beginSql), first(connection)]);
       const results = begun as unknown as { rows: unknown[] }[];
-      const { durable, isFollowed, ...reading } = results.at(-1)!.rows[0] as Begun;
-      if (!durable && use !== "read") throw await durabilityLost(client, this.options.where);
+      const reading = results.at(-1)!.rows[0] as Begun;
+      const { isFollowed } = reading;
+      if (!reading.durable && use !== "read") throw await durabilityLost(client, this.options.where);
       this.isFollowed = isFollowed;
       const { at, isStepped, isAhead } = this.clock.read(
         this.wallMs === null ? reading : { ...reading, micros: this.wallMs() * 1_000 },

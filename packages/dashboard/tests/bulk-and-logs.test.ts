@@ -49,7 +49,7 @@ test("rows are ticked one by one, by x and as a range; all that match are counte
   await expect.poll(() => status.innerText()).toContain("3 of 6 shown here selected.");
   await page.getByRole("button", { name: "Clear" }).click();
 
-  await page.getByRole("button", { name: "Select all that match" }).click();
+  await page.getByRole("button", { name: "Select all 6 that match" }).click();
   await page.getByRole("button", { name: "Rerun…" }).click();
   const dialog = page.locator("dialog[open]");
   await dialog.getByText("will run again").waitFor();
@@ -69,7 +69,7 @@ test("rows are ticked one by one, by x and as a range; all that match are counte
   ]);
   await dialog.getByRole("button", { name: "Close" }).click();
 
-  await page.getByRole("button", { name: "Select all that match" }).click();
+  await page.getByRole("button", { name: "Select all 6 that match" }).click();
   await page.getByRole("button", { name: "Rerun…" }).click();
   await dialog.getByText("are left out: a later run of the same key is completed").waitFor();
   expect(await dialog.getByRole("button", { name: "Rerun 0 runs" }).isDisabled()).toBe(true);

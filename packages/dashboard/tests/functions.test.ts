@@ -72,7 +72,7 @@ test("each function shows its last verdict with its age and whether the code has
   expect(await cell("nightly-report").innerText()).toBe("never verified");
   expect(await cell("nightly-report").locator(".completed").count()).toBe(0);
   expect(await cell(mails.id).locator(".completed").count()).toBe(0);
-  await page.getByRole("button", { name: /^Never \d/ }).click();
+  await page.getByRole("button", { name: /^Never verified \d/ }).click();
   await expect.poll(() => page.getByRole("row").filter({ hasText: "record-stripe-payment" }).count()).toBe(0);
   expect(page.url()).toContain("verdict=never");
   await page.goto(`${world.origin}/functions/${story.drafts}`);

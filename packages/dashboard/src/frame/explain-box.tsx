@@ -7,8 +7,9 @@ import { flushSync } from "react-dom";
 import { ask } from "../api/client.ts";
 import { useKeys } from "../keys.ts";
 import { Icon } from "../parts/icon.tsx";
+import { StateIcon } from "../parts/state-icon.tsx";
 import { visibleText } from "../parts/visible-text.ts";
-import { type SearchItem, searchParts } from "./search-items.ts";
+import { nothingWords, type SearchItem, searchParts } from "./search-items.ts";
 import "./search.css";
 
 // Typing is not a question yet; a pause is.
@@ -41,6 +42,7 @@ export function ExplainBox() {
   const isShown = isFocused && q !== "";
   const parts = isShown ? searchParts(q, found) : [];
   const items = parts.flatMap((part) => part.items);
+  const nothing = isShown && asked === q ? nothingWords(found) : null;
   const open = () => {
     // On a narrow screen the field is there only once it is open, and what is typed next already belongs to it.
     flushSync(() => setOpen(true));
@@ -133,6 +135,7 @@ export function ExplainBox() {
                 )}
               </p>
             )}
+            {nothing !== null && <p className="search-nothing">{nothing}</p>}
             <div role="listbox" id={listId} aria-label="What was found">
               {parts.map((part) => (
                 // biome-ignore lint/a11y/useSemanticElements: options of a list box stand in groups, which no element is
@@ -156,7 +159,11 @@ export function ExplainBox() {
                         onMouseDown={(event) => event.preventDefault()}
                         onClick={(event) => go(item, event.ctrlKey || event.metaKey)}
                       >
-                        <Icon name={item.icon} size={14} />
+                        {item.state === undefined ? (
+                          <Icon name={item.icon} size={14} />
+                        ) : (
+                          <StateIcon state={item.state} />
+                        )}
                         <bdi className="cut">{visibleText(item.text)}</bdi>
                         <span className="faint cut">{visibleText(item.beside)}</span>
                       </div>
@@ -165,6 +172,20 @@ export function ExplainBox() {
                 </div>
               ))}
             </div>
+            <p className="search-keys" aria-hidden="true">
+              <span>
+                <kbd>↑</kbd> <kbd>↓</kbd> choose
+              </span>
+              <span>
+                <kbd>Enter</kbd> open
+              </span>
+              <span>
+                <kbd>Ctrl</kbd> <kbd>Enter</kbd> new tab
+              </span>
+              <span>
+                <kbd>Esc</kbd> back
+              </span>
+            </p>
           </div>
         </form>
       </search>

@@ -8,14 +8,16 @@ export function Nothing() {
   return (
     <>
       <PageTitle title="Nothing here" />
-      <Empty title="Nothing here">
-        <p>This address leads to no page. Runs, events and keys go on as before.</p>
-        {first !== undefined && (
-          <Link className="button is-plain" to={first.to}>
-            Go to {first.text}
-          </Link>
-        )}
-      </Empty>
+      <section className="card">
+        <Empty title="Nothing here">
+          <p>This address leads to no page. Runs, events and keys go on as before.</p>
+          {first !== undefined && (
+            <Link className="button is-plain" to={first.to}>
+              Go to {first.text}
+            </Link>
+          )}
+        </Empty>
+      </section>
     </>
   );
 }

@@ -5,6 +5,9 @@ import { createPortal } from "react-dom";
 import { Icon } from "../parts/icon.tsx";
 import { useOpenAlerts } from "./open-alerts.ts";
 
+// The way back to a list is short and stays whole; the name of one thing gives way to the title.
+const wholeChars = 12;
+
 export const TitlePlace = createContext<HTMLElement | null>(null);
 
 interface PageTitleProps {
@@ -26,7 +29,9 @@ export function PageTitle({ title, children, under }: PageTitleProps) {
     <>
       {under !== undefined && (
         <>
-          <Link to={under.to}>{under.text}</Link>
+          <Link className={under.text.length > wholeChars ? "cut" : ""} to={under.to}>
+            {under.text}
+          </Link>
           <Icon name="right" size={12} />
         </>
       )}

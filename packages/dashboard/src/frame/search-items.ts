@@ -1,4 +1,5 @@
 // What a search found, as rows to choose from: each leads somewhere. Three of each kind, and how many there are.
+import type { RunState } from "../../../idem/src/model/run.ts";
 import type { Answer } from "../api/client.ts";
 import type { IconName } from "../parts/icon.tsx";
 import { places, placesUnderEnvironment } from "./navigation.ts";
@@ -11,6 +12,8 @@ export interface SearchItem {
   readonly to: string;
   readonly params?: Readonly<Record<string, string>>;
   readonly search?: Readonly<Record<string, string>>;
+  /** Of a run. */
+  readonly state?: RunState;
 }
 
 export interface SearchPart {
@@ -36,6 +39,20 @@ const keptWords = (kept: Answer<"GET /api/search">["kept"]): string =>
         .map(({ event }) => event)
         .join(", ")}${kept.length > 2 ? ` and ${kept.length - 2} more` : ""}`;
 
+/** What there is nothing of, and where it was looked for; null while something was found, or nobody looked yet. */
+export function nothingWords(found: Answer<"GET /api/search"> | undefined): string | null {
+  if (found === undefined) return null;
+  const { runs, functions, events, event, values, kept } = found;
+  const count = runs.length + functions.length + events.length + values.length + (event === null ? 0 : 1);
+  const all =
+    kept.length === 0
+      ? ""
+      : `, and of ${kept.length === 1 ? "one kind of event" : `${kept.length} kinds of events`} in all`;
+  return count > 0
+    ? null
+    : `Nothing found in functions, names of events, keys and ids of the newest 500 runs, and data of the newest 100 events${all}.`;
+}
+
 export function searchParts(q: string, found: Answer<"GET /api/search"> | undefined): readonly SearchPart[] {
   const parts: SearchPart[] = [];
   const add = (title: string, items: readonly SearchItem[], of = "") => {
@@ -52,6 +69,7 @@ export function searchParts(q: string, found: Answer<"GET /api/search"> | undefi
         icon: "runs",
         text: key === null ? `${fn}, ${id}` : `${fn}, key ${key}`,
         beside: state,
+        state,
         to: "/runs/$run",
         params: { run: id },
       })),

@@ -45,8 +45,15 @@ export function Table<Row>({ label, columns, rows, idOf, tone }: TableProps<Row>
 }
 
 /** Facts of one thing: what stands over the page's parts. */
-export const Facts = ({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) => (
-  <dl className="facts card">
+export const Facts = ({
+  facts,
+  isLarge = false,
+}: {
+  readonly facts: readonly (readonly [string, ReactNode])[];
+  /** Figures that the page is about. */
+  readonly isLarge?: boolean;
+}) => (
+  <dl className={`facts card${isLarge ? " is-large" : ""}`}>
     {facts.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>

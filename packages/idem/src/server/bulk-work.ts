@@ -10,12 +10,9 @@
 //      │               └─ the store fails ────▶ failed: the same request goes on        │
 //      └────────────────────────────────────────────────────────────────────────────────┘
 import { createHash } from "node:crypto";
-import { actOnRun, judgeRuns, runsAtOnce } from "../engine/bulk/act-on-runs.ts";
 import { type BulkPart, emptyPart, lookAtPart, readingOf, together } from "../engine/bulk/bulk-part.ts";
-import { type BulkAction, type LeftOutReason, oneLeftOut, withLeftOut } from "../engine/bulk/left-out.ts";
-import { type RunSelection, selectRuns } from "../engine/bulk/select-runs.ts";
 import type { Engine } from "../engine/engine.ts";
-import { errors, IdemError } from "../model/errors.ts";
+import { errors } from "../model/errors.ts";
 import { compileRunFilter } from "../model/expression.ts";
 import { canonicalJson, fromJson } from "../model/json.ts";
 import { isEnded } from "../model/run.ts";
@@ -24,10 +21,8 @@ import { dayMs } from "../model/window.ts";
 import type { Timer } from "../platform/platform.ts";
 import type { Audited, ByHand } from "../store/audit.ts";
 import type { ExtendAnswer } from "../store/claims.ts";
-import type { RunSummary } from "../store/reads.ts";
 import { pageWork } from "./api/paging.ts";
 import {
-  type BulkFilter,
   type BulkProgress,
   type BulkRequest,
   noteOf,
@@ -37,7 +32,7 @@ import {
   unknownHere,
   type Work,
 } from "./bulk-progress.ts";
-import { readInstant } from "./read-input.ts";
+import { messageOf, pause, selectionOf, walkRuns } from "./bulk-walk.ts";
 import type { World } from "./world.ts";
 
 export const bulkScope = "bulk";
@@ -51,13 +46,9 @@ const takeoversMax = 20;
 const stopLooks = { tries: 20, pauseMs: 500 };
 const workMax = 4;
 const rememberedMax = 200;
-const failuresShown = 10;
-// Of runs that reruns made: how many are asked for at once, how often, and how many are remembered.
+// Of runs that reruns made: how many are asked for at once, and how often.
 const outcomesAsked = 200;
 const outcomesEveryMs = 1_000;
-const begunMax = 10_000;
-// A store that is busy or restarting is waited for; one that stays away ends the work.
-const patience = { tries: 5, pauseMs: 1_000 };
 
 const bulks = new WeakMap<World, BulkWork>();
 
@@ -240,7 +231,7 @@ export class BulkWork {
     }
     let told = before;
     for (let tries = 0; tries < stopLooks.tries && (told.state === "running" || tries === 0); tries++) {
-      await this.pause(stopLooks.pauseMs);
+      await pause(this.world.platform, stopLooks.pauseMs);
       told = await this.read(env, id);
     }
     return told;
@@ -266,7 +257,8 @@ export class BulkWork {
       await engine.store.audit({ env: engine.env, action: "start-bulk", subject: work.id, ...byHand });
       if (await this.isStopAsked(engine, work)) work.isCancelled = true;
       stopKeeping = this.keep(engine, work, fence);
-      await this.walk(engine, work);
+      const { platform } = this.world;
+      await walkRuns({ engine, work, platform, isStopping: () => this.isStopping });
       work.state = work.isCancelled ? "cancelled" : this.isStopping ? "interrupted" : "completed";
     } catch (error) {
       work.state = "failed";
@@ -321,33 +313,6 @@ export class BulkWork {
     return (await store.reads.claim(env, bulkStopScope, id)) !== null;
   }
 
-  private async walk(engine: Engine, work: Work): Promise<void> {
-    const selection = selectionOf(work.action!, work.filter, work.startedAt);
-    const reading = readingOf(engine);
-    const { pace } = work;
-    const atOnce = pace === null ? runsAtOnce : Math.min(pace, runsAtOnce);
-    let before: string | null = null;
-    while (!this.isOver(work)) {
-      const { rows, next } = await this.patiently(() => selectRuns(reading, selection, before, engine.work()));
-      for (let i = 0; i < rows.length && !this.isOver(work); i += atOnce) {
-        const some = rows.slice(i, i + atOnce);
-        const order = { ...work, action: work.action! };
-        const whys = await this.patiently(() => judgeRuns(reading, order, some, engine.now()));
-        work.matchedCount += some.length;
-        await Promise.all(some.map((run) => this.performOne(engine, work, run, whys.get(run.id))));
-        const isLast = next === null && i + atOnce >= rows.length;
-        // Runs that are left out take no time.
-        if (pace !== null && !isLast) await this.pause(((some.length - whys.size) * 1_000) / pace);
-      }
-      if (next === null) return;
-      before = next;
-    }
-  }
-
-  private async pause(ms: number): Promise<void> {
-    if (ms > 0) await new Promise<void>((resolve) => this.world.platform.timer(ms, resolve));
-  }
-
   /** Looks again at some of the runs that reruns made and that had not ended; however many look, once a second. */
   private async askOutcomes(engine: Engine, work: Work): Promise<void> {
     const now = this.world.platform.monoMs();
@@ -356,43 +321,6 @@ export class BulkWork {
     const open = [...work.begun].filter(([, state]) => !isEnded(state)).slice(0, outcomesAsked);
     const runs = await Promise.all(open.map(([id]) => engine.store.reads.run(engine.env, id)));
     for (const run of runs) if (run !== null) work.begun.set(run.id, run.state);
-  }
-
-  private isOver({ isCancelled, isLost }: Work): boolean {
-    return isCancelled || isLost || this.isStopping;
-  }
-
-  private async performOne(engine: Engine, work: Work, run: RunSummary, why: LeftOutReason | undefined): Promise<void> {
-    const leaveOut = (reason: LeftOutReason): void => {
-      work.skippedCount += 1;
-      work.leftOut = withLeftOut(work.leftOut, oneLeftOut(reason, run.id));
-    };
-    if (why !== undefined) return leaveOut(why);
-    try {
-      const order = { ...work, action: work.action! };
-      const acted = await this.patiently(() => actOnRun(engine, order, run));
-      if (acted.kind === "left-out") return leaveOut(acted.why);
-      work.doneCount += 1;
-      if (acted.runId !== null && work.begun.size < begunMax) work.begun.set(acted.runId, "queued");
-    } catch (error) {
-      // Without a store nothing of the rest can succeed either.
-      if (isPassing(error)) throw error;
-      work.failedCount += 1;
-      if (work.failures.length < failuresShown) {
-        work.failures = [...work.failures, { runId: run.id, error: messageOf(error) }];
-      }
-    }
-  }
-
-  private async patiently<T>(act: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await act();
-      } catch (error) {
-        if (!isPassing(error) || tries === patience.tries || this.isStopping) throw error;
-      }
-      await this.pause(patience.pauseMs);
-    }
   }
 
   private remember(name: string, work: Work): void {
@@ -405,23 +333,8 @@ export class BulkWork {
   }
 }
 
-const isPassing = (error: unknown): boolean => error instanceof IdemError && error.retry === "later";
-
 // 2,000 runs, or 100,000 rows looked at.
 const pagesCounted = 20;
 
-const selectionOf = (
-  action: BulkAction,
-  { since, until, ...filter }: BulkFilter,
-  openedBefore: number,
-): RunSelection => ({
-  ...filter,
-  ...(since === undefined ? {} : { since: readInstant("since", since, openedBefore) }),
-  until: until === undefined ? openedBefore : Math.min(readInstant("until", until, openedBefore), openedBefore),
-  // Runs that were named one by one are told apart by whether they have ended.
-  onlyOpen: action === "cancel" && filter.ids === undefined,
-});
-
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 const nameOf = (env: string, id: string): string => `${env}\n${id}`;
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -47,7 +47,9 @@ export function Page() {
               Functions that live in the server's own process need none. Start your app with this server's address, or
               add it by its URL:
             </p>
-            <pre>INNGEST_DEV={status?.origin ?? location.origin} node app.js</pre>
+            <pre>
+              {`IDEM_SERVER=${status?.origin ?? location.origin} node app.js\nINNGEST_DEV=${status?.origin ?? location.origin} node app.js  # of the Inngest SDK`}
+            </pre>
             {add}
           </Empty>
         ) : (

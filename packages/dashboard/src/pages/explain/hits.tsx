@@ -25,7 +25,7 @@ export function Hits({ sentence, hits }: { readonly sentence: string; readonly h
 export function NoHit({ sentence, examples }: { readonly sentence: string; readonly examples: readonly StoryHit[] }) {
   return (
     <section className="card hits">
-      <Empty title={sentence} />
+      <NoHitWords sentence={sentence} />
       {examples.length > 0 && (
         <>
           <header>
@@ -36,6 +36,12 @@ export function NoHit({ sentence, examples }: { readonly sentence: string; reado
       )}
     </section>
   );
+}
+
+/** "Nothing has this id or key." And then why that may be. */
+function NoHitWords({ sentence }: { readonly sentence: string }) {
+  const [first, ...rest] = visibleText(sentence).split(/(?<=\.) /);
+  return <Empty title={first!.replace(/\.$/, "")}>{rest.length > 0 && <p>{rest.join(" ")}</p>}</Empty>;
 }
 
 const HitList = ({ hits }: { readonly hits: readonly StoryHit[] }) => (

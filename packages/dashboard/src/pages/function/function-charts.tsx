@@ -126,7 +126,7 @@ function Three({ charts: { buckets }, limit }: { readonly charts: Charts; readon
       </div>
       <div>
         <h3>
-          Begun and in line
+          Open runs
           <span className="numbers">
             <b className="running">━ {last?.begun ?? 0} begun</b> <b className="waiting">━ {last?.due ?? 0} in line</b>
           </span>

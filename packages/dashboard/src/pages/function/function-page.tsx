@@ -1,9 +1,10 @@
 // One function: its key, how it is doing over time, what is ahead of it, and how it was registered.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ask } from "../../api/client.ts";
+import { ApiError, ask } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { hasPage } from "../../pages.ts";
+import { Empty } from "../../parts/empty.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
 import { Glyph } from "../../parts/glyph.tsx";
 import { InLineNote, PausedNote } from "../../parts/line-notes.tsx";
@@ -15,6 +16,7 @@ import { durationWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { type FunctionInFigures, useFresh, useFunction } from "../functions/function-data.ts";
 import { standingOf } from "../functions/verdict-words.ts";
+import { counted } from "../runs/group-words.ts";
 import { FunctionActions } from "./function-actions.tsx";
 import { FunctionCharts } from "./function-charts.tsx";
 import { Ahead, SetUp } from "./set-up.tsx";
@@ -35,6 +37,13 @@ export function Page() {
         <section className="card">
           {error === null ? (
             <Skeleton rows={8} />
+          ) : error instanceof ApiError && error.status === 404 ? (
+            <Empty title="No function with this name">
+              <p>None is registered here under it. It is, once a process that has its code has started.</p>
+              <Link className="button is-plain" to="/functions">
+                See all functions
+              </Link>
+            </Empty>
           ) : (
             <ErrorPart
               error={error}
@@ -74,7 +83,7 @@ export function Page() {
   );
 }
 
-/** Worst first: it slipped, nobody runs it, it is paused, it has no key. */
+/** Worst first: it slipped, nobody runs it, it is paused, it fails, it has no key. */
 function Headline({ of }: { readonly of: FunctionInFigures }) {
   const { id, function: fn, key, unkeyed, suggestedKey, pausedAt, day } = of;
   const without = useWithoutWorker(of);
@@ -119,6 +128,26 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
     );
     return <InLineNote line={of.line} actions={toLine} />;
   }
+  if (day.failed > 0) {
+    const { completed, failed, cancelled } = day;
+    return (
+      <Note
+        tone="failed"
+        title={`${count(failed)} of ${counted(completed + failed + cancelled, "run")} that ended in 24 hours failed`}
+        actions={
+          <Link
+            className="button is-plain"
+            to="/runs"
+            search={{ group: "none", fn, state: "failed", since: new Date(day.since).toISOString() }}
+          >
+            {failed === 1 ? "See it" : `See the ${count(failed)}`}
+          </Link>
+        }
+      >
+        No duplicate slipped through.
+      </Note>
+    );
+  }
   if (key === null && unkeyed !== null) {
     return (
       <Note tone="good" title="It has no key, for a reason">
@@ -136,7 +165,7 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
   return (
     <Note
       tone="good"
-      title={`Nothing ran twice in 24 hours. ${day.suppressed} ${day.suppressed === 1 ? "duplicate was" : "duplicates were"} answered with the first run`}
+      title={`Nothing ran twice in 24 hours${day.suppressed === 0 ? "" : `. ${counted(day.suppressed, "duplicate was", "duplicates were")} answered with the first run`}`}
     >
       Its key is <code>{key.expression}</code>.
     </Note>
@@ -158,14 +187,17 @@ function useWithoutWorker({ app, line, pausedAt }: FunctionInFigures): number | 
 /** Ran and suppressed by when they were asked for, ended and failed by when they ended. */
 function Figures({ of: { function: fn, day } }: { readonly of: FunctionInFigures }) {
   const since = new Date(day.since).toISOString();
-  const asked = (text: string, show?: "doubled" | "suppressed") => (
-    <Link to="/runs" search={{ fn, since, ...(show === undefined ? {} : { show }) }}>
-      {text}
-    </Link>
-  );
+  const asked = (value: number, show?: "doubled" | "suppressed") =>
+    value === 0 ? (
+      faintZero
+    ) : (
+      <Link to="/runs" search={{ fn, since, ...(show === undefined ? {} : { show }) }}>
+        {count(value)}
+      </Link>
+    );
   const ended = (value: number, state: "completed" | "failed") =>
     value === 0 ? (
-      <span className="faint">0</span>
+      faintZero
     ) : (
       <Link className={state === "failed" ? "failed" : ""} to="/runs" search={{ group: "none", fn, since, state }}>
         {count(value)}
@@ -174,25 +206,25 @@ function Figures({ of: { function: fn, day } }: { readonly of: FunctionInFigures
   return (
     <Facts
       facts={[
-        ["Ran, 24 h", asked(count(day.first + day.slipped))],
+        ["Ran, 24 h", asked(day.first + day.slipped)],
         [
           "Suppressed",
           <span key="suppressed" className="sign-and-count suppressed">
-            <Glyph name="suppressed" />
-            {asked(count(day.suppressed), "suppressed")}
+            {day.suppressed > 0 && <Glyph name="suppressed" />}
+            {asked(day.suppressed, "suppressed")}
           </span>,
         ],
         [
           "Slipped through",
           <span key="slipped" className={`sign-and-count ${day.slipped > 0 ? "doubled" : ""}`}>
             {day.slipped > 0 && <Glyph name="slipped" />}
-            {asked(count(day.slipped), "doubled")}
+            {asked(day.slipped, "doubled")}
           </span>,
         ],
         ["Completed", ended(day.completed, "completed")],
         ["Failed", ended(day.failed, "failed")],
-        ["p50", day.p50Ms === null ? "none ended" : durationWords(day.p50Ms)],
-        ["p95", day.p95Ms === null ? "none ended" : durationWords(day.p95Ms)],
+        ["p50", tookWords(day.p50Ms)],
+        ["p95", tookWords(day.p95Ms)],
         ["Counted since", <Time key="since" at={day.since} as="minute" />],
         ["Last run", day.lastRunAt === null ? "none" : <Time key="last" at={day.lastRunAt} as="ago" />],
       ]}
@@ -200,4 +232,6 @@ function Figures({ of: { function: fn, day } }: { readonly of: FunctionInFigures
   );
 }
 
+const faintZero = <span className="faint">0</span>;
+const tookWords = (ms: number | null) => (ms === null ? <span className="faint">none ended</span> : durationWords(ms));
 const count = (value: number): string => value.toLocaleString("en-GB");

@@ -180,7 +180,7 @@ function Functions({ functions }: { readonly functions: readonly FunctionInFigur
         },
         { name: "Key", cell: (each) => <KeyCell of={each} /> },
         { name: "Last verdict", cell: (each) => <VerdictCell of={each} nameOf={nameOf} /> },
-        { name: "Ran 24 h", isNumber: true, cell: ({ day }) => (day.first + day.slipped).toLocaleString("en-GB") },
+        { name: "Ran 24 h", isNumber: true, cell: ({ day }) => <Figure count={day.first + day.slipped} /> },
         { name: "Suppressed", isNumber: true, cell: ({ day }) => <Figure count={day.suppressed} tone="suppressed" /> },
         { name: "Slipped", isNumber: true, cell: ({ day }) => <Figure count={day.slipped} tone="slipped" /> },
         {
@@ -209,8 +209,9 @@ const timesWords = (count: number): string => (count === 1 ? "once" : count === 
 const isIdle = ({ running, due, waiting, parked }: FunctionInFigures["open"]): boolean =>
   running + due + waiting + parked === 0;
 
-function Figure({ count, tone }: { readonly count: number; readonly tone: "suppressed" | "slipped" }) {
+function Figure({ count, tone }: { readonly count: number; readonly tone?: "suppressed" | "slipped" }) {
   if (count === 0) return <span className="faint">0</span>;
+  if (tone === undefined) return count.toLocaleString("en-GB");
   return (
     <span className={`sign-and-count ${tone === "slipped" ? "doubled" : "suppressed"}`}>
       <Glyph name={tone} />

@@ -35,7 +35,7 @@ const filterWords = {
   doubled: "Doubled",
   wrong: "Lost or half done",
   unproven: "Unproven",
-  never: "Never",
+  never: "Never verified",
   held: "Held",
   changed: "Changed since",
 } as const satisfies Record<VerdictFilter, string>;

@@ -10,6 +10,7 @@ import { hasPage } from "../../pages.ts";
 import { functionLink } from "../../parts/decision.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { FilterSelect, Filters, FilterText, Segments } from "../../parts/field.tsx";
+import { cutMiddle } from "../../parts/id.tsx";
 import { useKeysetList } from "../../parts/keyset-list.ts";
 import { List } from "../../parts/list.tsx";
 import { Tag } from "../../parts/tag.tsx";
@@ -155,7 +156,9 @@ function Line({ item }: { readonly item: KeyItem }) {
       </span>
       <span className="key cut">
         <Link className="row-link" to="/keys/$claim" params={{ claim: claimName(item) }}>
-          <bdi className="mono">{visibleText(keyWords(item))}</bdi>
+          <bdi className="mono" title={visibleText(keyWords(item))}>
+            {visibleText(cutMiddle(keyWords(item), 22))}
+          </bdi>
         </Link>
       </span>
       <KeyHolder item={item} />
@@ -187,6 +190,10 @@ function NoKeys() {
   const count = data?.functions.withoutKey ?? 0;
   return (
     <Empty title="No key is held">
+      <p>
+        What takes one is listed here until its window ends: events with an id, functions with a key, requests and
+        webhooks.
+      </p>
       {count > 0 && (
         <p>
           Functions without a key: {count}

@@ -18,9 +18,10 @@ export function InLineChart({ of, now }: { readonly of: LineAnswer; readonly now
   // No further ahead than it looks back, or the past would be a hair.
   const until = Math.min(empty ?? now, now + (now - from));
   const to = empty === null ? now : Math.max(until, now + (now - from) / 10);
-  const most = Math.max(1, ...history.map(({ waiting }) => waiting));
+  const most = Math.max(...history.map(({ waiting }) => waiting));
+  if (most === 0 && of.line.waiting === 0) return <p className="quiet under">Nobody stood in line in the last hour.</p>;
   const x = (at: number) => Number((((at - from) / (to - from)) * wide).toFixed(1));
-  const y = (waiting: number) => Number((high - (waiting / most) * (high - 4)).toFixed(1));
+  const y = (waiting: number) => Number((high - (waiting / Math.max(1, most)) * (high - 4)).toFixed(1));
   // The minute that is going on ends now.
   const points = history.map(({ at, waiting }) => `${x(Math.min(at, now))} ${y(waiting)}`).join("L");
   const left = empty === null || empty <= now ? 0 : of.line.waiting * (1 - (until - now) / (empty - now));

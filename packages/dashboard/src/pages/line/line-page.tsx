@@ -20,6 +20,9 @@ import { InLineChart } from "./in-line-chart.tsx";
 import type { LineAnswer } from "./line-data.ts";
 import "./line.css";
 
+const faintZero = <span className="faint">0</span>;
+const faintNone = <span className="faint">none</span>;
+
 // A line moves by itself.
 const askAgainMs = 5_000;
 
@@ -57,50 +60,39 @@ export function Page() {
 function Whole({ of }: { readonly of: LineAnswer }) {
   const now = useNow();
   const { line } = of;
+  const runsOf = (count: number, state: "queued" | "running", tone: string) =>
+    count === 0 ? (
+      faintZero
+    ) : (
+      <Link className={tone} to="/runs" search={{ group: "none", fn: of.function, state }}>
+        {numberWords(count)}
+      </Link>
+    );
   return (
     <>
       <Headline of={of} />
       <Facts
+        isLarge
         facts={[
+          ["In line", runsOf(line.waiting, "queued", "waiting")],
+          ["Oldest", line.oldestAt === null ? faintNone : lengthWords(Math.max(0, now - line.oldestAt))],
+          ["At work", runsOf(line.atWork, "running", "")],
+          ["End a minute", line.endsPerMinute === 0 ? faintZero : `${line.endsPerMinute}`],
           [
-            "In line",
-            line.waiting === 0 ? (
-              <span key="none" className="faint">
-                0
-              </span>
-            ) : (
-              <Link key="waiting" to="/runs" search={{ group: "none", fn: of.function, state: "queued" }}>
-                {numberWords(line.waiting)}
-              </Link>
-            ),
+            "Come a minute",
+            line.comePerMinute === null
+              ? "too many to count"
+              : line.comePerMinute === 0
+                ? faintZero
+                : line.comePerMinute,
           ],
-          [
-            "Oldest",
-            line.oldestAt === null ? (
-              <span key="none" className="faint">
-                none
-              </span>
-            ) : (
-              lengthWords(Math.max(0, now - line.oldestAt))
-            ),
-          ],
-          [
-            "At work",
-            line.atWork === 0 ? (
-              <span key="none" className="faint">
-                0
-              </span>
-            ) : (
-              <Link key="work" to="/runs" search={{ group: "none", fn: of.function, state: "running" }}>
-                {numberWords(line.atWork)}
-              </Link>
-            ),
-          ],
-          ["End a minute", `${line.endsPerMinute}`],
-          ["Come a minute", line.comePerMinute === null ? "too many to count" : `${line.comePerMinute}`],
           [
             "Empty at about",
-            line.emptyInMs === null ? (
+            line.waiting === 0 ? (
+              <span key="now" className="faint">
+                it is empty
+              </span>
+            ) : line.emptyInMs === null ? (
               <span key="none" className="faint">
                 not in sight
               </span>
@@ -174,7 +166,7 @@ function Lanes({ of: { lanes, limits, line } }: { readonly of: LineAnswer }) {
           {
             name: "At work",
             isNumber: true,
-            cell: ({ atWork }) => (atWork === 0 ? <span className="faint">0</span> : numberWords(atWork)),
+            cell: ({ atWork }) => (atWork === 0 ? faintZero : numberWords(atWork)),
           },
         ]}
       />
@@ -207,10 +199,15 @@ function Next({ of: { next, line, function: fn } }: { readonly of: LineAnswer })
               </Link>
             ),
           },
-          {
-            name: "Key",
-            cell: ({ key }) => (key === null ? <span className="faint">none</span> : <code>{visibleText(key)}</code>),
-          },
+          ...(next.every(({ key }) => key === null)
+            ? []
+            : [
+                {
+                  name: "Key",
+                  cell: ({ key }: (typeof next)[number]) =>
+                    key === null ? faintNone : <code>{visibleText(key)}</code>,
+                },
+              ]),
           { name: "Waited", isNumber: true, cell: ({ createdAt }) => lengthWords(Math.max(0, now - createdAt)) },
         ]}
       />

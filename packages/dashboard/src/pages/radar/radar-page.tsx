@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ask } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
+import { Empty } from "../../parts/empty.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
 import { Note } from "../../parts/note.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -96,6 +97,17 @@ function NoAlerts() {
       ? undefined
       : `${active} ${plural("rule", active)} ${active === 1 ? "watches" : "watch"} ${functions.length} ${plural("function", functions.length)}.`;
   if (totals === undefined) return <Skeleton rows={1} />;
+  if (functions?.length === 0)
+    return (
+      <section className="card">
+        <Empty title="There is nothing to watch yet">
+          <p>Once functions run, what ran twice for one thing is found here by itself.</p>
+          <Link className="button is-plain" to="/">
+            Connect an app
+          </Link>
+        </Empty>
+      </section>
+    );
   return (
     <Note tone="good" title={totals.slipped === 0 ? "Nothing ran twice in 7 days" : "No alert is open"}>
       {watch}

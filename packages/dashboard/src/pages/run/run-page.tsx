@@ -1,6 +1,6 @@
 // One run from its event to its output: what it did, where it is now, and what it sent to others.
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError } from "../../api/client.ts";
 import { PageTitle } from "../../frame/page-title.tsx";
@@ -37,7 +37,14 @@ export function Page() {
     <>
       <PageTitle title="Run" under={{ to: "/runs", text: "Runs" }} />
       {isUnknown && (
-        <Empty title="No run with this id">It may have been pruned, or belong to another environment.</Empty>
+        <section className="card">
+          <Empty title="No run with this id">
+            <p>It may have been pruned, or belong to another environment.</p>
+            <Link className="button is-plain" to="/explain" search={{ q: runId }}>
+              Look for what has this id
+            </Link>
+          </Empty>
+        </section>
       )}
       {error !== null && !isUnknown && (
         <ErrorPart error={error} what="The run could not be read." onRetry={() => void refetch()} />

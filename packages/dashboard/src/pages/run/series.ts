@@ -86,11 +86,14 @@ function nameOfAll(rows: readonly Row[]): string {
   return shown.replace(/[\s:._#/-]*\0$/, "").replaceAll("\0", "…") || first!;
 }
 
-/** "1 to 40" of steps in a row; null where their names do not count. */
+/** "1 to 40", from the least to the greatest, whichever of them began first; null where their names do not count. */
 export function spanOf(rows: readonly Row[]): string | null {
-  const [first, last] = [rows[0]!, rows.at(-1)!].map(({ name }) => numbersOf(name));
-  const differing = first!.flatMap((number, place) => (last![place] === number ? [] : [place]));
-  if (rows.length < 2 || differing.length !== 1) return null;
-  const [from, to] = [Number(first![differing[0]!]), Number(last![differing[0]!])];
-  return to > from ? `${from} to ${to}` : null;
+  const numbers = rows.map(({ name }) => numbersOf(name));
+  const [first] = numbers;
+  const differing = (first ?? []).flatMap((number, place) =>
+    numbers.every((others) => others[place] === number) ? [] : [place],
+  );
+  if (differing.length !== 1) return null;
+  const counting = numbers.map((each) => Number(each[differing[0]!]));
+  return `${Math.min(...counting)} to ${Math.max(...counting)}`;
 }

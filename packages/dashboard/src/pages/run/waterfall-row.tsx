@@ -65,7 +65,7 @@ export const WaterfallRow = memo(function WaterfallRow(props: WaterfallRowProps)
 /** Behind the bars: what the row has to say of itself, why it was tried again where a pause has no room for it, or that it was slow. */
 function noteOf({ row, isSlow }: WaterfallRowProps["lane"], scale: Scale): string | null {
   const pauses = row.bars.filter(({ kind }) => kind === "pause");
-  const isSaid = pauses.some((each) => widthOf(each, scale) > pauseWordsRoom);
+  const isSaid = pauses.some((each) => hasRoom(each, scale));
   return row.note ?? (isSaid ? null : pauses.at(-1)?.text) ?? (isSlow ? "slow" : null);
 }
 
@@ -73,8 +73,9 @@ const widthOf = ({ from, to }: Bar, scale: Scale): number => (to === null ? 1 : 
 
 // A note needs this much of the track behind its bar; without it, it stands before the first.
 const noteRoom = 0.24;
-// "503, again in 1 s" is this wide at least.
-const pauseWordsRoom = 0.15;
+// One character of a note, on a track as narrow as it gets beside a panel.
+const characterRoom = 0.017;
+const hasRoom = (bar: Bar, scale: Scale): boolean => widthOf(bar, scale) > (bar.text?.length ?? 0) * characterRoom;
 
 export function Track({
   bars,
@@ -135,7 +136,7 @@ function DrawnBar({ bar, scale }: { readonly bar: Bar; readonly scale: Scale }) 
       >
         {bar.kind !== "pause" && bar.kind !== "skipped" && text}
       </span>
-      {(bar.kind === "pause" || bar.kind === "skipped") && text !== null && width > pauseWordsRoom && (
+      {(bar.kind === "pause" || bar.kind === "skipped") && text !== null && hasRoom(bar, scale) && (
         <span className="pause-words" style={{ left: `${left * 100}%`, width: `${width * 100}%` }}>
           {text}
         </span>

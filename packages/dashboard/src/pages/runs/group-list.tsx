@@ -38,7 +38,7 @@ interface GroupListProps {
   readonly totals: TotalsAnswer | undefined;
 }
 
-export function GroupList({ view, groups: { list, pinned }, totals }: GroupListProps) {
+export function GroupList({ view, groups: { list, pinned, matching }, totals }: GroupListProps) {
   const { search, order, group, change } = view;
   const opened = useOpened(
     search.open,
@@ -92,7 +92,7 @@ export function GroupList({ view, groups: { list, pinned }, totals }: GroupListP
   };
   return (
     <div className={`groups stack${hasRuler ? " has-ruler" : ""}`}>
-      <BulkBar view={view} picks={picks} rowCount={list.rows.length} />
+      <BulkBar view={view} picks={picks} rowCount={list.rows.length} matchCount={matching?.count ?? null} />
       <List
         list={{ ...list, rows: lines }}
         picks={picks.rows}

@@ -9,7 +9,7 @@ const whole = { since: "90d" };
 
 export function NothingHere({ view }: { readonly view: RunsView }) {
   const { data: totals } = useTotals(whole);
-  const without = totals?.asked ?? 0;
+  const without = (totals?.first ?? 0) + (totals?.slipped ?? 0);
   if (without > 0) {
     return (
       <Empty title="No run matches">

@@ -30,7 +30,13 @@ interface Place {
   readonly of: number;
 }
 
-export function RunList({ view, groups: { list, ordered } }: { readonly view: RunsView; readonly groups: Groups }) {
+export function RunList({
+  view,
+  groups: { list, ordered, matching },
+}: {
+  readonly view: RunsView;
+  readonly groups: Groups;
+}) {
   const loud = useLoudGroups(view, true) ?? noGroups;
   const places = useMemo(() => {
     const found = new Map<string, Place>();
@@ -47,7 +53,7 @@ export function RunList({ view, groups: { list, ordered } }: { readonly view: Ru
   const inOrder = isRunOrder(view.order) ? orderWords[view.order] : "newest first";
   return (
     <div className="by-run stack" style={widths(shown)}>
-      <BulkBar view={view} picks={picks} rowCount={list.rows.length} />
+      <BulkBar view={view} picks={picks} rowCount={list.rows.length} matchCount={matching?.count ?? null} />
       {ordered !== null && <OrderNote order={inOrder} ordered={ordered} />}
       <List
         list={list}

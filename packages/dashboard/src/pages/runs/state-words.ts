@@ -44,7 +44,7 @@ export function stateWords(state: State, count: number, isWhole: boolean, when: 
 
 /** Nothing of these ran twice; whether something failed is another matter. */
 export function matchingWords(rows: readonly GroupItem[], isAll: boolean, when: string): Words {
-  if (rows.length === 0) return { tone: "plain", title: `No key matches ${when}.` };
+  if (rows.length === 0) return { tone: "plain", title: `Nothing matches ${when}.` };
   const failed = rows.filter(({ runs }) => runs.at(-1)?.state === "failed").length;
   const ran =
     rows.length === 1

@@ -57,8 +57,15 @@ function Headline({ workers }: { readonly workers: readonly Worker[] }) {
     );
   const versions = new Set(alive.map(({ version }) => version));
   return (
-    <Note tone="plain" title={`${counted(alive.length, "worker holds", "workers hold")} ${counted(leased, "run")}`}>
-      {versions.size > 1 ? `They are of ${versions.size} versions.` : "All beat in time."}
+    <Note
+      tone="plain"
+      title={`${counted(alive.length, "worker holds", "workers hold")} ${leased === 0 ? "no run" : counted(leased, "run")}`}
+    >
+      {versions.size > 1
+        ? `They are of ${versions.size} versions.`
+        : alive.length === 1
+          ? "It beats in time."
+          : "All beat in time."}
     </Note>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../../api/client.ts";
 import { ActButton, Button } from "../../../parts/button.tsx";
+import { numberWords } from "../group-words.ts";
 import type { RunsView } from "../runs-view.ts";
 import { type BulkAsked, BulkDialog } from "./bulk-dialog.tsx";
 import { BulkProgress } from "./bulk-progress.tsx";
@@ -18,14 +19,26 @@ function actionsFor(state: string | undefined): readonly BulkAction[] {
   return ended.includes(state) ? ["rerun", "release-keys"] : ["cancel", "rerun"];
 }
 
+const selectWords = (count: number | null): string =>
+  count === null || count < 2 ? "Select all that match" : `Select all ${numberWords(count)} that match`;
+const allWords = (count: number | null): string =>
+  count === null
+    ? "All that match are"
+    : count === 1
+      ? "The one that matches is"
+      : `All ${numberWords(count)} that match are`;
+
 export function BulkBar<Row>({
   view,
   picks,
   rowCount,
+  matchCount,
 }: {
   readonly view: RunsView;
   readonly picks: Picks<Row>;
   readonly rowCount: number;
+  /** How many runs the filter finds, where that is counted. */
+  readonly matchCount: number | null;
 }) {
   const [asked, setAsked] = useState<BulkAsked | null>(null);
   const [shown, setShown] = useState<BulkItem | null>(null);
@@ -58,11 +71,11 @@ export function BulkBar<Row>({
             <b>
               {all === null
                 ? `${picked.size.toLocaleString("en")} of ${rowCount.toLocaleString("en")} shown here selected.`
-                : "All that match are selected."}
+                : `${allWords(matchCount)} selected.`}
             </b>{" "}
             {all === null && chooseAll !== null && (
               <Button look="link" small onClick={chooseAll}>
-                Select all that match
+                {selectWords(matchCount)}
               </Button>
             )}
           </p>
@@ -83,7 +96,7 @@ export function BulkBar<Row>({
         rowCount > 0 && (
           <p className="bulk-offer">
             <Button look="link" small onClick={chooseAll}>
-              Select all that match
+              {selectWords(matchCount)}
             </Button>
           </p>
         )

@@ -1,7 +1,9 @@
 // A page costs what it shows, however many runs there are; what is rare is looked for up to a bound, and the page says how far back.
 import { expect, test, vi } from "vitest";
 import { apiWorld } from "../../api/api-world.suite.ts";
+import { startBulk } from "./bulk.ts";
 import { listGroups } from "./list-groups.ts";
+import { listRuns } from "./list-runs.ts";
 
 async function shop(count: number, isFailing: (n: number) => boolean) {
   const world = await apiWorld({ store: "memory:" });
@@ -61,6 +63,29 @@ test("a list by an end that nobody had in that time looks at no run, and one of 
   expect(await list({ group: "none", state: "failed", endedSince: "7d" })).toBe(1);
   const { until } = asked.mock.calls[0]![1];
   expect(until).toBeLessThan(world.engine.now() - 4 * 3_600_000);
+});
+
+test("bulk work by when runs ended begins where the oldest of them was created, as the list does", async () => {
+  const { world, asked } = await shop(3, () => false);
+  await world.advance(6 * 3_600_000);
+  const from = world.engine.now();
+  await world.send({ name: "order/paid", data: { n: 9 } });
+  await world.idle();
+  await world.advance(1_000);
+  asked.mockClear();
+  const body = { id: "b-1", action: "rerun", filter: { endedSince: "1h" }, dryRun: true };
+  const { body: counted } = await world.ask(startBulk, { body });
+  expect(counted.matchedCount).toBe(1);
+  expect(asked.mock.calls.map(([, { since }]) => since! >= from)).toEqual([true]);
+});
+
+test("a run list that finds little says how far back it looked", async () => {
+  const { world, asked, whole } = await shop(6, (n) => n === 0);
+  asked.mockImplementation((env, filter) => whole(env, { ...filter, examinedMax: 2 }));
+  const { body } = await world.ask(listRuns, { query: { state: "failed" } });
+  expect(body).toMatchObject({ runs: [], isPartial: true, lookedBackTo: expect.any(Number) });
+  asked.mockImplementation(whole);
+  expect((await world.ask(listRuns, { query: { state: "failed" } })).body).toMatchObject({ lookedBackTo: null });
 });
 
 test("a filter by text or expression reads the groups of the runs it keeps, not of those it passes over", async () => {

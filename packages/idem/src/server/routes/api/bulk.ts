@@ -107,9 +107,13 @@ async function filterOf(engine: Engine, given: z.infer<typeof bulkFilter>, now: 
   if (given.if !== undefined) compileRunFilter(given.if);
   const { reads } = engine.store;
   const { endedSince, endedUntil } = given;
-  // The same stretch as the list that people saw. Where nothing ended in it, none fits.
-  const { bounds } = await endedRange(reads, engine.env, { endedSince, endedUntil, fn }, now);
-  const { since: _, until: __, ...stretch } = bounds ?? { endedSince: now + 1 };
+  // The same stretch as the list that people saw, and none of what was created before the oldest that ended in it. Where nothing did, none fits.
+  const { bounds } = await endedRange(reads, engine.env, { endedSince, endedUntil, since, until, fn, state }, now);
+  const { since: oldest, until: newest, ...stretch } = bounds ?? { endedSince: now + 1 };
+  const created = {
+    since: oldest === undefined ? since : new Date(oldest).toISOString(),
+    until: newest === undefined ? until : new Date(newest).toISOString(),
+  };
   return {
     ...stretch,
     ...(fn === undefined ? {} : { fn }),
@@ -118,8 +122,8 @@ async function filterOf(engine: Engine, given: z.infer<typeof bulkFilter>, now: 
     ...(event === undefined ? {} : isUlid(event) ? { eventId: event } : { eventName: event }),
     ...(runs === undefined ? {} : { ids: runs }),
     ...(q === undefined ? {} : { q }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
+    ...(created.since === undefined ? {} : { since: created.since }),
+    ...(created.until === undefined ? {} : { until: created.until }),
     ...(given.if === undefined ? {} : { if: given.if }),
   };
 }

@@ -2,10 +2,11 @@
 import { z } from "zod";
 import { errors } from "../../../model/errors.ts";
 import { runStates } from "../../../model/run.ts";
+import { ulidTime } from "../../../model/ulid.ts";
 import { functionKeyOf } from "../../../observe/function-key.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { openPreviews } from "../../api/open-previews.ts";
-import { boundsOf, nextField, pageFields, partialField } from "../../api/paging.ts";
+import { boundsOf, lookedBackToField, nextField, pageFields, partialField } from "../../api/paging.ts";
 import { runItem, runItemOf } from "../../api/run-shape.ts";
 import { endedRange } from "../../groups/ends.ts";
 import { instantText } from "../../read-input.ts";
@@ -25,7 +26,12 @@ export const listRuns = apiRoute({
     endedUntil: instantText.optional().describe("Only runs that ended before then"),
     ...pageFields,
   },
-  answer: z.object({ runs: z.array(runItem), next: nextField, isPartial: partialField }),
+  answer: z.object({
+    runs: z.array(runItem),
+    next: nextField,
+    isPartial: partialField,
+    lookedBackTo: lookedBackToField,
+  }),
   handle: async ({ query, engine, env, now }) => {
     const { function: fn, state, open, event, key, before } = query;
     const { reads } = engine.store;
@@ -35,7 +41,7 @@ export const listRuns = apiRoute({
       });
     }
     const { bounds: ended } = await endedRange(reads, env, query, now);
-    if (ended === null) return { runs: [], next: null, isPartial: false };
+    if (ended === null) return { runs: [], next: null, isPartial: false, lookedBackTo: null };
     const { rows, next } = await reads.runPage(env, {
       ...boundsOf(query, now),
       ...ended,
@@ -48,6 +54,7 @@ export const listRuns = apiRoute({
     });
     const previewOf = await openPreviews(reads, env, rows);
     const isPartial = next !== null && rows.length < query.limit;
-    return { runs: rows.map((run) => runItemOf(run, previewOf(run))), next, isPartial };
+    const lookedBackTo = isPartial ? ulidTime(next) : null;
+    return { runs: rows.map((run) => runItemOf(run, previewOf(run))), next, isPartial, lookedBackTo };
   },
 });

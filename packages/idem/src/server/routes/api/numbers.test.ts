@@ -78,7 +78,12 @@ describe.each(everyStore)("numbers over %s", (kind) => {
     const later = new Date(world.engine.now() + 1).toISOString();
     expect(await counted({ function: fn, state: "failed", endedSince: later })).toBe(0);
     const none = { function: fn, endedSince: world.engine.now() + 1 };
-    expect((await world.ask(listRuns, { query: none })).body).toEqual({ runs: [], next: null, isPartial: false });
+    expect((await world.ask(listRuns, { query: none })).body).toEqual({
+      runs: [],
+      next: null,
+      isPartial: false,
+      lookedBackTo: null,
+    });
   });
 });
 

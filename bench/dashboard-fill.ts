@@ -1,6 +1,6 @@
 // A store that holds many ended runs, for the pages that list them: written row by row into the tables, spread over seven days, with the
 // mixture a busy shop has. One event in five is a duplicate, one key in ten thousand was released and ran again, and a function without a
-// key ran some things twice.
+// key ran some things twice. Keys of the last day are held, and every fourth run has a step.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -27,6 +27,9 @@ type Row = readonly Cell[];
 const columns = {
   events: "env, id, caller_id, name, data, ts, extra, received_at, stamp, first_event_id, source_run_id",
   decisions: "env, event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at",
+  claims:
+    "env, scope, key, holder, fence, generation, state, fingerprint, taken_at, lease_until, ends_at, held, asked, last_asked_at, outcome",
+  steps: "env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker, input",
   runs: "env, id, fn, event_id, key, subject, generation, previous_run_id, rerun_of, root_run_id, ended_state, result, created_at, started_at, ended_at",
 } as const;
 type Table = keyof typeof columns;
@@ -59,11 +62,22 @@ function* rowsOf({ runs, until }: Shop): Generator<readonly [Table, Row]> {
       "runs",
       [env, runId, fn, eventId, key, key ?? eventId, generation, null, null, runId, ended, result, ...times],
     ];
+    const isAsked = n % 4 === 1 && key !== null;
     if (key !== null) {
       opened.clear();
       opened.set(key, runId);
+      if (now + dayMs > until && again === undefined) {
+        const held = [now, null, now + dayMs, 0, isAsked ? 2 : 1, now, null];
+        yield ["claims", [env, `fn:${fn}`, key, runId, 1, runId, "in-flight", null, ...held]];
+      }
     }
-    if (n % 4 !== 1 || key === null) continue;
+    if (n % 4 === 2) {
+      const isWait = n % 40 === 2;
+      const [kind, input] = isWait ? ["wait-for-event", '{"event":"order/packed"}'] : ["run", null];
+      const step = ["charge", "charge", 0, kind, "value", result, 1, now + 1, times[2]!, now * 1_000 + 2, "w", input];
+      yield ["steps", [env, runId, ...step]];
+    }
+    if (!isAsked) continue;
     const twice = ids.next();
     yield ["events", [env, twice, null, "order/paid", data, now, null, now, now * 1_000 + 1, null, null]];
     yield [
@@ -114,11 +128,17 @@ export function fillSqlite(path: string, shop: Shop): void {
     })();
   }
   db.exec(endNotesSql("sqlite", "0016_end_counts"));
+  // As the owner of the file would find them by their keys.
+  db.exec(`insert into claim_keys (env, scope, key, n) select env, scope, key, n from claims order by env, scope, key;
+    update meta set value = (select coalesce(max(n), 0) from claims) where name = 'claims-indexed'`);
   db.close();
 }
 
 export async function fillPostgres(client: pg.Client, schema: string, shop: Shop): Promise<void> {
-  const types: Readonly<Record<string, string>> = { ts: "bigint", stamp: "bigint" };
+  const types: Readonly<Record<string, string>> = {
+    ...{ ts: "bigint", stamp: "bigint", fence: "bigint", asked: "bigint", lease_until: "bigint" },
+    ...{ held: "smallint", attempt: "integer", repeat: "integer" },
+  };
   const typeOf = (name: string) => (name.endsWith("_at") ? "bigint" : (types[name] ?? "text"));
   for (const batch of batchesOf(shop)) {
     for (const [table, rows] of batch) {

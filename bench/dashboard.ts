@@ -29,6 +29,7 @@ const runs = Number(values.runs);
 const asks = Number(values.asks);
 const windowMs = Number(values.seconds) * 1_000;
 const pageMsMax = 150;
+const auditEntries = 2_000;
 const defaultPage = "the default page, with its numbers";
 
 const dist = (file: string): Promise<unknown> => import(pathToFileURL(join(root, "packages/idem/modules", file)).href);
@@ -62,6 +63,14 @@ async function prepare(store: string): Promise<void> {
   const server = await open(store);
   const engine = await server.world.engine("default");
   await engine.store.register({ env: "default", app: "shop", functions });
+  const entries = Array.from({ length: auditEntries }, (_, n) => n);
+  for (let from = 0; from < auditEntries; from += 100) {
+    const audited = entries.slice(from, from + 100).map((n) => ({
+      ...({ env: "default", action: "cancel-run", subject: `run-${n}` } as const),
+      ...{ reason: `asked for by customer ${n}`, actor: `operator session ${n % 9}` },
+    }));
+    await Promise.all(audited.map((entry) => engine.store.audit(entry)));
+  }
   await server.close();
 }
 
@@ -105,6 +114,7 @@ async function pagesOf(server: Server): Promise<Readonly<Record<string, readonly
   const long = "group=none&since=7d&limit=100";
   return {
     overview: ["/api/overview?range=24h", "/api/status", "/api/workers"],
+    "overview of an hour": ["/api/overview?range=1h", "/api/status", "/api/workers"],
     "overview of a week": ["/api/overview?range=7d", "/api/status", "/api/workers"],
     [defaultPage]: ["/api/groups?since=7d&totals=true"],
     "the numbers alone": ["/api/totals?since=7d"],
@@ -112,34 +122,85 @@ async function pagesOf(server: Server): Promise<Readonly<Record<string, readonly
     "one function": ["/api/groups?fn=shop-bill", "/api/totals?fn=shop-bill"],
     "grouped by function": ["/api/groups?group=function&since=7d", "/api/totals?since=7d"],
     "grouped by event": ["/api/groups?group=event&since=7d", "/api/totals?since=7d"],
+    "what ran twice": ["/api/groups?show=doubled&since=7d"],
+    "what was suppressed": ["/api/groups?show=suppressed&since=7d"],
+    "what has no worker": ["/api/groups?show=no-worker"],
+    "groups, newest first": ["/api/groups?order=newest&since=7d"],
+    "who asked for a key": [`/api/groups/${run}/askers`],
+    "runs one by one": [`/api/groups?${long}`],
+    "runs of a key": [`/api/groups?group=none&fn=shop-bill&key=${encodeURIComponent(key)}`],
+    "runs of an event": [`/api/groups?group=none&event=${event}`],
+    "runs of events of a name": [`/api/groups?${long}&event=${encodeURIComponent("order/paid")}`],
+    ...Object.fromEntries(
+      openStates.map((state) => [`runs that are ${state}`, [`/api/groups?group=none&state=${state}`]]),
+    ),
+    "cancelled in a week": ["/api/groups?group=none&state=cancelled&endedSince=7d"],
+    "completed in a day, one function": ["/api/groups?group=none&state=completed&endedSince=24h&fn=shop-bill"],
+    "before noon of a day": [`/api/groups?${dayOf(shop.until - 3 * 864e5)}`],
     "failed runs": ["/api/groups?show=failed"],
     "failed in a week, one by one": ["/api/groups?group=none&state=failed&endedSince=7d"],
     "failed in an hour six days ago": [`/api/groups?group=none&state=failed&${hourOf(shop.until - 6 * 864e5)}`],
     "ended in the last hour": ["/api/groups?group=none&endedSince=1h"],
     "longest first": [`/api/groups?${long}&order=longest`],
+    "shortest first": [`/api/groups?${long}&order=shortest`],
+    "longest first, failed": [`/api/groups?${long}&order=longest&state=failed`],
+    "first started first": [`/api/groups?${long}&order=started-first`],
     "last started first, one function": [`/api/groups?${long}&order=started-last&fn=shop-bill`],
     "text that is nowhere": ["/api/groups?q=nowhere"],
     "an expression": ["/api/groups?cel=event.data.total%20%3D%3D%203"],
     "a run": [`/api/runs/${run}`, `/api/runs/${run}/group`, `/api/runs/${run}/effects`, `/api/runs/${run}/logs`],
+    "two runs compared": [`/api/runs/${run}`, `/api/runs/${newest[26].id}`, `/api/runs/${run}/group`],
     "an old run": [`/api/runs/${oldest[0].id}`, `/api/runs/${oldest[0].id}/group`],
     events: ["/api/events?decisions=true&limit=100", "/api/event-types"],
     "events that were duplicates": ["/api/events?decisions=true&limit=100&outcome=duplicate"],
     "events that came to nothing": ["/api/events?decisions=true&limit=100&outcome=nothing"],
+    "events nobody listens to": ["/api/events?decisions=true&limit=100&outcome=unheard"],
+    "events of a name": [`/api/events?decisions=true&limit=100&name=${encodeURIComponent("order/paid")}`],
+    "events of a function": ["/api/events?decisions=true&limit=100&fn=shop-draft"],
+    "events that started a function": ["/api/events?decisions=true&limit=100&fn=shop-draft&outcome=started"],
+    "events with a value": ["/api/events?decisions=true&value=c-77"],
+    "events six days ago": [`/api/events?decisions=true&limit=100&${dayOf(shop.until - 6 * 864e5)}`],
     "an event": [`/api/events/${event}`],
     keys: ["/api/keys?limit=100"],
     "keys asked for most": ["/api/keys?order=hits&limit=100"],
+    "keys whose window ends next": ["/api/keys?order=ends&limit=100"],
+    "keys of a function": ["/api/keys?function=shop-bill&limit=100"],
+    "part of a key": ["/api/keys?q=77&limit=100"],
+    "a key": [`/api/keys/${encodeURIComponent("fn:shop-bill")}/${encodeURIComponent(key)}`],
     functions: ["/api/functions"],
     "a function": ["/api/functions/shop-bill", "/api/functions/shop-bill/charts?range=24h"],
+    "a function over an hour": ["/api/functions/shop-bill", "/api/functions/shop-bill/charts?range=1h"],
+    "a function over 7 days": ["/api/functions/shop-bill", "/api/functions/shop-bill/charts?range=7d"],
     "a function over 30 days": ["/api/functions/shop-bill", "/api/functions/shop-bill/charts?range=30d"],
     "a function's line": ["/api/functions/shop-bill/line"],
     "explain a run": [`/api/explain?q=${run}`],
     "explain a key": [`/api/explain?q=${encodeURIComponent(key)}`],
     search: ["/api/search?q=99204"],
+    "search, two words": ["/api/search?q=bill%20992"],
+    "search, an id": [`/api/search?q=${run}`],
+    "search, a name": [`/api/search?q=${encodeURIComponent("order/paid")}`],
     radar: ["/api/radar/alerts", "/api/radar/rules"],
     "a suggested key": ["/api/radar/suggestions/shop-draft"],
+    "radar's history": ["/api/radar/alerts?state=closed", "/api/radar/alerts?state=acknowledged"],
+    "a rule tried": ["/api/radar/preview?of=event.data.orderId&within=60s"],
     audit: ["/api/audit"],
-    "workers, apps, webhooks, settings": ["/api/workers", "/api/apps", "/api/webhooks", "/api/search/fields"],
+    "audit, what, by whom, with words": [
+      "/api/audit?action=cancel-run",
+      `/api/audit?actor=${encodeURIComponent("operator session 3")}`,
+      "/api/audit?text=nowhere",
+    ],
+    workers: ["/api/workers"],
+    apps: ["/api/apps", "/api/status"],
+    "webhooks, settings": ["/api/webhooks", "/api/search/fields", "/api/radar/channels"],
+    "what stands around every page": ["/api/status", "/api/session", "/api/radar/alerts", "/api/views", "/api/bulk"],
   };
+}
+
+const openStates = ["queued", "running", "waiting", "parked"] as const;
+
+function dayOf(at: number): string {
+  const from = Math.floor(at / 864e5) * 864e5;
+  return `since=${new Date(from).toISOString()}&until=${new Date(from + 432e5).toISOString()}`;
 }
 
 function hourOf(at: number): string {

@@ -46,7 +46,14 @@ export interface EndFilter {
 export const floorTo = (ms: number, stepMs: number): number => Math.floor(ms / stepMs) * stepMs;
 
 /** Milliseconds between spaces, as a note has them. */
-export const durationsText = (runs: readonly EndedRun[], now: number): string =>
-  runs.flatMap(({ startedAt }) => (startedAt === null ? [] : Math.max(0, now - startedAt))).join(" ");
+export function durationsText(runs: readonly EndedRun[], now: number): string {
+  let text = "";
+  for (const { startedAt } of runs) {
+    if (startedAt === null) continue;
+    const ms = Math.max(0, now - startedAt);
+    text += text === "" ? ms : ` ${ms}`;
+  }
+  return text;
+}
 
 export const readDurations = (text: string): number[] => (text === "" ? [] : text.split(" ").map(Number));

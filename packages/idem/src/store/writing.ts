@@ -28,15 +28,17 @@ export const newWriting = (): Writing => ({
   redecided: null,
 });
 
-export const answerOf = (out: Writing, now: number): Ingested => ({
-  kind: "ingested",
-  now,
-  events: out.ingested,
-  decisions: out.decisions,
-  firsts: out.firsts.size === 0 ? [] : [...out.firsts].map(([eventId, data]) => ({ eventId, data })),
-  leased: out.leased,
-  queued: out.queued,
-  cancelled: out.cancelled,
-  dueAt: out.dueAt,
-  ...(out.redecided === null ? {} : { redecided: out.redecided }),
-});
+export function answerOf(out: Writing, now: number): Ingested {
+  const answer: Ingested = {
+    kind: "ingested",
+    now,
+    events: out.ingested,
+    decisions: out.decisions,
+    firsts: out.firsts.size === 0 ? [] : [...out.firsts].map(([eventId, data]) => ({ eventId, data })),
+    leased: out.leased,
+    queued: out.queued,
+    cancelled: out.cancelled,
+    dueAt: out.dueAt,
+  };
+  return out.redecided === null ? answer : { ...answer, redecided: out.redecided };
+}

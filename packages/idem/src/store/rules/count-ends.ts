@@ -37,18 +37,15 @@ const newNotes = insertion("end_notes", noteShape);
 /** One row for the runs of one function that ended in this commit. */
 export function noteEnds(tx: Pick<RuleTransaction, "add" | "at">, env: string, runs: readonly EndedRun[]): void {
   const { now } = tx.at;
-  const count = (state: EndState) => runs.filter((run) => run.state === state).length;
-  tx.add(
-    newNotes,
-    env,
-    runs[0]!.fn,
-    floorTo(now, minuteMs),
-    count("completed"),
-    count("failed"),
-    count("cancelled"),
-    runs.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), now),
-    durationsText(runs, now),
-  );
+  const counts: Record<EndState, number> = { completed: 0, failed: 0, cancelled: 0 };
+  let oldest = now;
+  for (const { state, createdAt } of runs) {
+    counts[state] += 1;
+    if (createdAt < oldest) oldest = createdAt;
+  }
+  const { completed, failed, cancelled } = counts;
+  const took = durationsText(runs, now);
+  tx.add(newNotes, env, runs[0]!.fn, floorTo(now, minuteMs), completed, failed, cancelled, oldest, took);
 }
 
 const isNotedSql = "select 1 as one from end_notes limit 1";

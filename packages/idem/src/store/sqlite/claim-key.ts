@@ -3,6 +3,7 @@
 import { askClaim, type Claim, type ClaimAsk } from "../../model/claim.ts";
 import { type ClaimRow, readClaim } from "../rows.ts";
 import type { FoundClaim } from "../rules/database.ts";
+import type { Param } from "./driver.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectClaimSql = `
@@ -35,7 +36,7 @@ export function findClaim(tx: Transaction, env: string, scope: string, key: stri
 /** Into the row of the claim that was found, or a new one. */
 export function writeClaim(tx: Transaction, env: string, claim: Claim, found: FoundClaim | null): void {
   const { scope, key } = claim;
-  const values = [
+  const values: Param[] = [
     claim.holder,
     claim.fence,
     claim.generation,
@@ -49,8 +50,9 @@ export function writeClaim(tx: Transaction, env: string, claim: Claim, found: Fo
     claim.lastAskedAt,
     claim.outcome,
   ];
-  if (found !== null) tx.connection.run(updateClaimSql, ...values, found.row);
-  else tx.connection.run(insertClaimSql, ...values, tx.claims.add(env, scope, key), env, scope, key);
+  if (found === null) values.push(tx.claims.add(env, scope, key), env, scope, key);
+  else values.push(found.row);
+  tx.connection.run(found === null ? insertClaimSql : updateClaimSql, ...values);
 }
 
 export function countAsking(tx: Transaction, { row }: FoundClaim): void {

@@ -66,7 +66,7 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   readonly leasable: LeasableFunctions;
   readonly monoMs: () => number;
   private readonly clock: StoreClock;
-  private noted: { readonly env: string; readonly run: EndedRun; readonly place: string }[] = [];
+  private readonly noted: { readonly env: string; readonly run: EndedRun }[] = [];
 
   constructor(
     owned: Owned,
@@ -82,7 +82,7 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   }
 
   ended(env: string, run: EndedRun): void {
-    this.noted.push({ env, run, place: `${env}\n${run.fn}` });
+    this.noted.push({ env, run });
   }
 
   /** How many ends of this commit were noted so far. */
@@ -97,14 +97,15 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
 
   /** Those of a whole batch in one row for each function: a page more to write for a commit, not for a run. */
   writeEnds(): void {
-    for (const place of new Set(this.noted.map(({ place }) => place))) {
-      const ended = this.noted.filter((each) => each.place === place);
-      noteEnds(
-        this,
-        ended[0]!.env,
-        ended.map(({ run }) => run),
-      );
+    if (this.noted.length === 0) return;
+    const places = new Map<string, { readonly env: string; readonly runs: EndedRun[] }>();
+    for (const { env, run } of this.noted) {
+      const name = `${env}\n${run.fn}`;
+      const place = places.get(name);
+      if (place === undefined) places.set(name, { env, runs: [run] });
+      else place.runs.push(run);
     }
+    for (const { env, runs } of places.values()) noteEnds(this, env, runs);
   }
 
   stamp(): number {

@@ -17,23 +17,21 @@ import type { Transaction } from "./transaction.ts";
 export function startRun(tx: Transaction, env: string, start: Start, out: Writing): Decision {
   const { event, pair } = start;
   const { flow } = pair;
-  const base = { eventId: event.id, fn: pair.fn, decidedAt: tx.at.now, key: pair.key, firstEventId: null };
   const found = pair.key === null ? null : findClaim(tx, env, functionScope(pair.fn), pair.key);
   const asked =
     pair.key === null ? null : askClaim(found?.claim ?? null, functionKeyAsk(pair, pair.key, pair.runId), tx.at);
   if (asked !== null && !asked.taken) {
     countAsking(tx, found!);
-    return {
-      ...base,
-      ...duplicateKey(tx, env, event, pair.key!, asked.claim.holder, out),
-      windowEndsAt: asked.claim.endsAt,
-    };
+    const why = duplicateKey(tx, env, event, pair.key!, asked.claim.holder, out);
+    return { ...baseOf(tx, start), ...why, windowEndsAt: asked.claim.endsAt };
   }
   if (flow !== null) {
     const refused = driveAtOnce(refuseStart(tx, env, pair, out));
-    if (refused !== null) return { ...base, ...refused, windowEndsAt: null };
+    if (refused !== null) return { ...baseOf(tx, start), ...refused, windowEndsAt: null };
   }
-  if (asked !== null) writeClaim(tx, env, { ...asked.claim, state: "in-flight" }, found);
+  if (asked !== null) writeClaim(tx, env, asked.claim, found);
+  // Named one by one, here and below: on the path of every run a spread costs more than what it spreads (docs/performance.md#objects).
+  const { lane, startBy, cancelOn, singleton } = flowOfRun(tx.at, event, flow);
   const windowEndsAt = asked?.claim.endsAt ?? start.windowEndsAt;
   const opened = openRun(tx, env, {
     id: pair.runId,
@@ -52,7 +50,10 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
     leaseTo: pair.leaseTo,
     code: pair.code ?? null,
     holdsKey: pair.hold,
-    ...flowOfRun(tx.at, event, flow),
+    lane,
+    startBy,
+    cancelOn,
+    singleton,
     carried: null,
     windowEndsAt,
   });
@@ -70,13 +71,20 @@ export function startRun(tx: Transaction, env: string, start: Start, out: Writin
     out.queued = true;
   }
   return {
-    ...base,
+    eventId: event.id,
+    fn: pair.fn,
     kind: "started",
     reason: pair.reason,
     runId: pair.runId,
+    key: pair.key,
     windowEndsAt,
+    firstEventId: null,
+    decidedAt: tx.at.now,
   };
 }
+
+const baseOf = (tx: Transaction, { event, pair: { fn, key } }: Start) =>
+  ({ eventId: event.id, fn, key, firstEventId: null, decidedAt: tx.at.now }) as const;
 
 function duplicateKey(tx: Transaction, env: string, event: Event, key: string, holder: string, out: Writing) {
   const { runId, ended, firstEventId } = driveAtOnce(answersForKey(tx, env, holder, key));

@@ -138,9 +138,8 @@ export function unpackCall(flat: Flat, came: LeaseList): Call {
         leaseTo: flat[3] as string | null,
         events: unpackEvents(flat[4] as Flat),
         pairs: unpackPairs(flat[5] as Flat),
-        ...(flat[6] === undefined ? {} : { byHand: flat[6] as ByHand }),
       };
-      return { name: "ingest", input: [input] };
+      return { name: "ingest", input: [flat[6] === undefined ? input : { ...input, byHand: flat[6] as ByHand }] };
     }
     case 2: {
       const next = { kind: "end", state: flat[7], result: flat[8], releaseKey: flat[9] } as AdvanceInput["next"];
@@ -170,9 +169,8 @@ function advance(
     waits: none,
     ingest,
     next,
-    ...(log === undefined ? {} : { log: log as NewLog }),
   };
-  return { name: "advance", input: [input] };
+  return { name: "advance", input: [log === undefined ? input : { ...input, log: log as NewLog }] };
 }
 
 const eventWidth = 10;
@@ -188,7 +186,7 @@ function packEvents(events: readonly NewEvent[]): Flat {
 function unpackEvents(flat: Flat): NewEvent[] {
   const events: NewEvent[] = [];
   for (let i = 0; i < flat.length; i += eventWidth) {
-    events.push({
+    const event: NewEvent = {
       id: flat[i] as string,
       callerId: flat[i + 1] as string | null,
       windowMs: flat[i + 2] as number,
@@ -197,12 +195,24 @@ function unpackEvents(flat: Flat): NewEvent[] {
       ts: flat[i + 5] as number,
       extra: flat[i + 6] as string | null,
       sourceRunId: flat[i + 7] as string | null,
-      ...(flat[i + 8] === undefined ? {} : { idScope: flat[i + 8] as EventIdScope }),
-      ...(flat[i + 9] === undefined ? {} : { values: flat[i + 9] as readonly EventValue[] }),
-    });
+    };
+    const idScope = flat[i + 8] as EventIdScope | undefined;
+    const values = flat[i + 9] as readonly EventValue[] | undefined;
+    events.push(idScope === undefined && values === undefined ? event : withMore(event, idScope, values));
   }
   return events;
 }
+
+// Most events have neither: to spread what is not there costs as much as to spread what is.
+const withMore = (
+  event: NewEvent,
+  idScope: EventIdScope | undefined,
+  values: readonly EventValue[] | undefined,
+): NewEvent => ({
+  ...event,
+  ...(idScope === undefined ? {} : { idScope }),
+  ...(values === undefined ? {} : { values }),
+});
 
 function packPairs(pairs: readonly NewPair[]): Flat {
   return pairs.map((pair) => {
@@ -250,7 +260,7 @@ function unpackPairs(flat: Flat): NewPair[] {
       leaseTo: each[11],
       reason: each[12],
       flow: each[13],
-      ...(each[14] === undefined ? {} : { code: each[14] }),
+      code: each[14],
     } as StartPair;
   });
 }

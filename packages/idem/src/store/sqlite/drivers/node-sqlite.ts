@@ -1,0 +1,116 @@
+// What Node and Deno have inside.
+import type { Driver, Param, Prepared } from "../driver.ts";
+import { resultName, resultOfMessage } from "../result-names.ts";
+import { inSnapshot, pagesPerStep } from "./in-snapshot.ts";
+
+export interface NodeSqlite {
+  readonly DatabaseSync: new (path: string, options: { readOnly: boolean; timeout: number }) => NodeDatabase;
+  backup(
+    db: NodeDatabase,
+    target: string,
+    options: { rate: number; progress: (pages: { totalPages: number; remainingPages: number }) => void },
+  ): Promise<unknown>;
+}
+
+interface NodeDatabase {
+  readonly isOpen: boolean;
+  readonly isTransaction: boolean;
+  prepare(sql: string): NodeStatement;
+  exec(sql: string): void;
+  close(): void;
+}
+
+interface NodeStatement {
+  run(...params: readonly unknown[]): { readonly changes: number };
+  get(...params: readonly unknown[]): unknown;
+  all(...params: readonly unknown[]): unknown[];
+  iterate(): Iterable<unknown>;
+  columns(): readonly unknown[];
+  setReturnArrays(on: boolean): void;
+  setAllowUnknownNamedParameters(on: boolean): void;
+}
+
+export function nodeSqlite({ DatabaseSync, backup }: NodeSqlite): Driver {
+  return {
+    name: "node",
+    open: (path, { readonly, busyMs, mustExist }) => {
+      if (mustExist === true) named(() => new DatabaseSync(path, { readOnly: true, timeout: busyMs }).close());
+      const db = named(() => new DatabaseSync(path, { readOnly: readonly, timeout: busyMs }));
+      const exec = (sql: string) => named(() => db.exec(sql));
+      return {
+        get isOpen() {
+          return db.isOpen;
+        },
+        get inTransaction() {
+          return db.isTransaction;
+        },
+        prepare: (sql) => new NodePrepared(named(() => db.prepare(sql))),
+        exec,
+        *cells(sql) {
+          const statement = named(() => db.prepare(sql));
+          statement.setReturnArrays(true);
+          yield* statement.iterate() as Iterable<Param[]>;
+        },
+        backup: (target, onProgress) =>
+          inSnapshot({ exec }, () =>
+            backup(db, target, {
+              rate: pagesPerStep,
+              progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
+            }).catch((error: unknown) => {
+              throw withName(error);
+            }),
+          ),
+        close: () => db.close(),
+      };
+    },
+  };
+}
+
+class NodePrepared implements Prepared {
+  readonly reader: boolean;
+
+  constructor(private readonly statement: NodeStatement) {
+    this.reader = statement.columns().length > 0;
+    statement.setAllowUnknownNamedParameters(true);
+  }
+
+  run(...params: readonly unknown[]): { readonly changes: number } {
+    try {
+      return this.statement.run(...params);
+    } catch (error) {
+      throw withName(error);
+    }
+  }
+
+  get(...params: readonly unknown[]): unknown {
+    try {
+      return this.statement.get(...params);
+    } catch (error) {
+      throw withName(error);
+    }
+  }
+
+  all(...params: readonly unknown[]): unknown[] {
+    try {
+      return this.statement.all(...params);
+    } catch (error) {
+      throw withName(error);
+    }
+  }
+}
+
+function named<T>(body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    throw withName(error);
+  }
+}
+
+/** Node tells SQLite's number, Deno only of a prepared statement. */
+function withName(error: unknown): unknown {
+  const { code, errcode, message } = error as { code?: unknown; errcode?: unknown; message?: unknown };
+  if (code !== "ERR_SQLITE_ERROR") return error;
+  const number = typeof errcode === "number" ? errcode : resultOfMessage(String(message));
+  return Object.assign(error as Error, { code: resultName(number) });
+}

@@ -25,14 +25,17 @@ type Cell = string | number | null;
 type Row = readonly Cell[];
 
 const columns = {
-  events: "env, id, caller_id, name, data, ts, extra, received_at, stamp, first_event_id, source_run_id",
+  events: "env, id, caller_id, name, data, ts, extra, received_at, stamp, first_event_id, source_run_id, starts",
   decisions: "env, event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at",
   claims:
     "env, scope, key, holder, fence, generation, state, fingerprint, taken_at, lease_until, ends_at, held, asked, last_asked_at, outcome",
   steps: "env, run_id, step_id, name, repeat, kind, outcome, json, attempt, started_at, ended_at, stamp, worker, input",
-  runs: "env, id, fn, event_id, key, subject, generation, previous_run_id, rerun_of, root_run_id, ended_state, result, created_at, started_at, ended_at",
+  runs: "env, id, fn, event_id, key, subject, generation, previous_run_id, rerun_of, root_run_id, ended_state, result, created_at, started_at, ended_at, window_ends_at",
 } as const;
 type Table = keyof typeof columns;
+/** What only SQLite has: there the run tells that its event started it, and no decision is kept beside it (docs/decisions/0055). */
+const onlySqlite: readonly string[] = ["starts", "window_ends_at of runs"];
+const isStarted = (table: Table, row: Row): boolean => table === "decisions" && row[3] === "started";
 
 /** Rows in the order of time, as a store would have written them. */
 function* rowsOf({ runs, until }: Shop): Generator<readonly [Table, Row]> {
@@ -52,15 +55,34 @@ function* rowsOf({ runs, until }: Shop): Generator<readonly [Table, Row]> {
     const [eventId, runId] = [ids.next(), ids.next()];
     const data = JSON.stringify({ orderId: key ?? n - (n % 40), total: n % 977, customer: `c-${n % 5_000}` });
     const failed = n % 50 === 0;
+    const windowEndsAt = key === null ? null : now + dayMs;
     const result = failed ? '{"name":"Error","message":"no such account"}' : JSON.stringify({ invoice: `in_${n}` });
-    yield ["events", [env, eventId, null, "order/paid", data, now, null, now, now * 1_000, null, null]];
-    yield ["decisions", [env, eventId, fn, "started", null, runId, key, key === null ? null : now + dayMs, null, now]];
+    yield [
+      "events",
+      [env, eventId, null, "order/paid", data, now, null, now, now * 1_000, null, null, JSON.stringify([runId])],
+    ];
+    yield ["decisions", [env, eventId, fn, "started", null, runId, key, windowEndsAt, null, now]];
     const generation = isKeyless ? eventId : (again?.[1] ?? runId);
     const ended = failed ? "failed" : "completed";
     const times = [now, now + 1, now + 20 + (n % 300)];
     yield [
       "runs",
-      [env, runId, fn, eventId, key, key ?? eventId, generation, null, null, runId, ended, result, ...times],
+      [
+        env,
+        runId,
+        fn,
+        eventId,
+        key,
+        key ?? eventId,
+        generation,
+        null,
+        null,
+        runId,
+        ended,
+        result,
+        ...times,
+        windowEndsAt,
+      ],
     ];
     const isAsked = n % 4 === 1 && key !== null;
     if (key !== null) {
@@ -79,7 +101,7 @@ function* rowsOf({ runs, until }: Shop): Generator<readonly [Table, Row]> {
     }
     if (!isAsked) continue;
     const twice = ids.next();
-    yield ["events", [env, twice, null, "order/paid", data, now, null, now, now * 1_000 + 1, null, null]];
+    yield ["events", [env, twice, null, "order/paid", data, now, null, now, now * 1_000 + 1, null, null, null]];
     yield [
       "decisions",
       [env, twice, fn, "duplicate-key", `key ${key} is taken`, runId, key, now + dayMs, eventId, now],
@@ -115,7 +137,7 @@ export function fillSqlite(path: string, shop: Shop): void {
     Object.entries(columns).map(([table, names]) => [
       table,
       db.prepare(
-        `insert into ${table} (${names}) values (${names
+        `insert into ${table === "decisions" ? "kept_decisions" : table} (${names}) values (${names
           .split(",")
           .map(() => "?")
           .join(", ")})`,
@@ -124,7 +146,7 @@ export function fillSqlite(path: string, shop: Shop): void {
   ) as Record<Table, Database.Statement>;
   for (const batch of batchesOf(shop)) {
     db.transaction(() => {
-      for (const [table, rows] of batch) for (const row of rows) insert[table].run(...row);
+      for (const [table, rows] of batch) for (const row of rows) if (!isStarted(table, row)) insert[table].run(...row);
     })();
   }
   db.exec(endNotesSql("sqlite", "0016_end_counts"));
@@ -142,11 +164,13 @@ export async function fillPostgres(client: pg.Client, schema: string, shop: Shop
   const typeOf = (name: string) => (name.endsWith("_at") ? "bigint" : (types[name] ?? "text"));
   for (const batch of batchesOf(shop)) {
     for (const [table, rows] of batch) {
-      const names = columns[table].split(", ");
+      const names = columns[table]
+        .split(", ")
+        .filter((name) => !onlySqlite.includes(name) && !onlySqlite.includes(`${name} of ${table}`));
       const arrays = names.map((name, i) => `$${i + 1}::${typeOf(name)}[]`);
       const values = names.map((_, i) => rows.map((row) => row[i]));
       await client.query(
-        `insert into ${schema}.${table} (${columns[table]}) select * from unnest(${arrays.join(", ")})`,
+        `insert into ${schema}.${table} (${names.join(", ")}) select * from unnest(${arrays.join(", ")})`,
         values,
       );
     }

@@ -1,17 +1,18 @@
 // One sentence, before anything else: did anything happen twice? One kind of trouble at a time, the worst first.
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Fragment, type ReactNode, useEffect, useRef, useState } from "react";
 import { hasPage } from "../../pages.ts";
 import { functionLink } from "../../parts/decision.tsx";
 import { Note, type NoteTone } from "../../parts/note.tsx";
 import { useNow } from "../../parts/now.ts";
 import { clockOf, dateOf, isSameDay } from "../../parts/time-words.ts";
+import { visibleText } from "../../parts/visible-text.ts";
 import { useSettings } from "../../settings.ts";
 import { counted, numberWords } from "./group-words.ts";
 import type { GroupItem, Matching, TotalsAnswer } from "./groups-data.ts";
 import { useOpenAlertsOf } from "./may-repeat.tsx";
 import { changed, inRange, type RunsView } from "./runs-view.ts";
-import { matchingWords, stateWords } from "./state-words.ts";
+import { failedWith, matchingWords, stateWords } from "./state-words.ts";
 import { useTroubles } from "./use-totals.ts";
 
 interface HeadlineProps {
@@ -105,6 +106,7 @@ function OfState({ view, when, state, matching: { rows, isAll, known } }: OfStat
   const since = known?.since ?? null;
   return (
     <Said tone={count === 0 ? "plain" : tone} title={title}>
+      {state === "failed" && <Errors rows={rows} isAll={isAll} />}
       {since !== null && since > 0 && count > 0 && (
         <>
           Counted since {isSameDay(since, now, utc) ? "" : `${dateOf(since, now, utc)}, `}
@@ -114,6 +116,24 @@ function OfState({ view, when, state, matching: { rows, isAll, known } }: OfStat
       )}
       {known === null && !isAll && "More may match: these are the ones on this page."}
     </Said>
+  );
+}
+
+/** "20 with card was declined, 11 with gateway timeout." Of the rows that are here, which are told apart where they are not all. */
+function Errors({ rows, isAll }: { readonly rows: readonly GroupItem[]; readonly isAll: boolean }) {
+  const { errors, others } = failedWith(rows);
+  if (rows.length < 2 || errors.length === 0) return null;
+  return (
+    <>
+      {isAll ? "" : `Of the ${numberWords(rows.length)} shown here `}
+      {errors.map(({ text, count }, at) => (
+        <Fragment key={text}>
+          {at > 0 && ", "}
+          {numberWords(count)} with <code>{visibleText(text)}</code>
+        </Fragment>
+      ))}
+      {others > 0 && `, ${counted(others, "with another error", "with other errors")}`}.{" "}
+    </>
   );
 }
 

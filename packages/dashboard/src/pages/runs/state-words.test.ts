@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { GroupItem } from "./groups-data.ts";
 import { timesOf } from "./runs-view.ts";
-import { matchingWords, stateWords } from "./state-words.ts";
+import { failedWith, matchingWords, stateWords } from "./state-words.ts";
 
 const row = (state: string) => ({ runs: [{ state }] }) as unknown as GroupItem;
 
@@ -15,6 +15,26 @@ test("a filter by state is told in its own words and colour, never as if all wer
   expect(stateWords("failed", 0, true, " in the last hour")).toEqual({
     tone: "plain",
     title: "No run failed in the last hour.",
+  });
+});
+
+test("what runs failed with is counted, the most frequent first, and what is left over together", () => {
+  const failed = (message: string) =>
+    ({ runs: [{ state: "failed", preview: JSON.stringify({ message }), attempt: null }] }) as unknown as GroupItem;
+  const rows = [
+    failed("timeout"),
+    failed("declined"),
+    row("completed"),
+    failed("declined"),
+    failed("odd"),
+    failed("rare"),
+  ];
+  expect(failedWith(rows)).toEqual({
+    errors: [
+      { text: "declined", count: 2 },
+      { text: "timeout", count: 1 },
+    ],
+    others: 2,
   });
 });
 

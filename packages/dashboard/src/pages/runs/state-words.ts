@@ -2,7 +2,10 @@
 import type { NoteTone } from "../../parts/note.tsx";
 import { counted, numberWords } from "./group-words.ts";
 import type { GroupItem } from "./groups-data.ts";
+import { previewWords } from "./preview-words.ts";
 import type { RunsView } from "./runs-view.ts";
+
+const errorsShown = 2;
 
 type State = NonNullable<RunsView["state"]> | "ended";
 
@@ -40,6 +43,22 @@ export function stateWords(state: State, count: number, isWhole: boolean, when: 
   if (count === 0) return { tone: "plain", title: `${none}${when}.` };
   const title = isWhole ? `${counted(count, one, many)}${when}` : `${numberWords(count)} and more ${many}${when}`;
   return { tone, title };
+}
+
+/** What each of the rows failed with, the most frequent first; `others` are those with rarer ones. */
+export function failedWith(rows: readonly GroupItem[]): {
+  readonly errors: readonly { readonly text: string; readonly count: number }[];
+  readonly others: number;
+} {
+  const counts = new Map<string, number>();
+  for (const { runs } of rows) {
+    const run = runs.at(-1);
+    const text = run?.state === "failed" ? previewWords(run) : "";
+    if (text !== "") counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const sorted = [...counts].sort(([, a], [, b]) => b - a).map(([text, count]) => ({ text, count }));
+  const errors = sorted.slice(0, errorsShown);
+  return { errors, others: sorted.slice(errorsShown).reduce((sum, { count }) => sum + count, 0) };
 }
 
 /** Nothing of these ran twice; whether something failed is another matter. */

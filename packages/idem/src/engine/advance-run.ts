@@ -1,9 +1,10 @@
 // One commit of a run that this worker holds: asked until the store answers, taken in, told. On the path of every step: what most do not
 // need (ids, decisions about events) is made where it is.
 import type { Code } from "../execute/function-code.ts";
-import type { AnswerTo, Patch } from "../execute/ports.ts";
+import type { Patch } from "../execute/ports.ts";
 import type { BesideLevel } from "../execute/step-slots.ts";
 import { type BesideAsked, besideCaps } from "../flow/concurrency/beside.ts";
+import { Answer, type AnswerTo } from "../model/answer.ts";
 import type { NewLog } from "../model/log-line.ts";
 import type { TracedRun } from "../observe/trace-run.ts";
 import type { AdvanceAnswer, Advanced, AdvanceInput } from "../store/advance.ts";
@@ -29,7 +30,7 @@ export interface HeldRun {
   readonly options: WorkerOptions;
 }
 
-export class AdvanceRun {
+export class AdvanceRun implements AnswerTo<AdvanceAnswer> {
   private runIds: RunIds | null = null;
   private endIds: readonly string[] | null = null;
   private nested: Pick<NestedPlan, "waits" | "ingest"> = nothingNested;
@@ -41,7 +42,7 @@ export class AdvanceRun {
     private readonly patch: Patch,
     private readonly seen: number,
     private readonly log: NewLog | null,
-    private readonly to: AnswerTo,
+    private readonly to: AnswerTo<AdvanceAnswer>,
   ) {}
 
   /** What is asked of the store stays in the order of asking: only what has events to decide on waits before it asks. */
@@ -56,20 +57,25 @@ export class AdvanceRun {
   }
 
   private store(): void {
-    const { platform } = this.held.options;
-    this.askedMono = platform.monoMs();
-    this.write().then(
-      (answer) => this.takeIn(answer),
-      (error) =>
-        persistAfter(
-          error,
-          platform,
-          () => this.write(),
-          () => this.isNeeded,
-        ).then(
-          (answer) => this.takeIn(answer),
-          (failure) => this.to.failed(failure),
-        ),
+    this.askedMono = this.held.options.platform.monoMs();
+    const answer = this.write();
+    if (answer instanceof Answer) answer.tell(this);
+    else
+      answer.then(
+        (value) => this.answered(value),
+        (error) => this.failed(error),
+      );
+  }
+
+  failed(error: unknown): void {
+    persistAfter(
+      error,
+      this.held.options.platform,
+      () => this.write(),
+      () => this.isNeeded,
+    ).then(
+      (answer) => this.answered(answer),
+      (failure) => this.to.failed(failure),
     );
   }
 
@@ -101,6 +107,7 @@ export class AdvanceRun {
     this.tries++;
     const { patch, nested, log } = this;
     const { job } = this.held;
+    // Fields one by one: docs/performance.md#objects.
     const input: AdvanceInput = {
       env: this.held.options.env,
       worker: this.held.heldBy,
@@ -112,11 +119,16 @@ export class AdvanceRun {
       waits: nested.waits,
       ingest: nested.ingest,
       seen: this.seen,
-      ...(log === null ? {} : { log }),
       next: patch.next,
     };
     const { beside } = patch;
-    return this.held.options.store.advance(beside === undefined ? input : { ...input, beside: this.beside(beside) });
+    const { store } = this.held.options;
+    if (beside === undefined && log === null) return store.advance(input);
+    return store.advance({
+      ...input,
+      ...(log === null ? {} : { log }),
+      ...(beside === undefined ? {} : { beside: this.beside(beside) }),
+    });
   }
 
   /** By the newest configuration, as leases go by it. */
@@ -131,15 +143,12 @@ export class AdvanceRun {
   }
 
   /** A defect of ours closes the pass: the run must not be left without anybody who looks after it. */
-  private takeIn(answer: AdvanceAnswer): void {
-    let isHeard: boolean;
+  answered(answer: AdvanceAnswer): void {
     try {
-      isHeard = this.hear(answer);
+      if (this.hear(answer)) this.to.answered(answer);
     } catch (error) {
       this.to.failed(error);
-      return;
     }
-    if (isHeard) this.to.answered(answer);
   }
 
   private after(first: Promise<void>, go: () => void): void {

@@ -44,6 +44,15 @@ test("a step under way counts as the largest its function brought lately, and le
   expect(bytes.hasRoomFor("large")).toBe(true);
 });
 
+test("a run that was given up in the middle of a step holds nothing once that step comes to its end", () => {
+  const bytes = new BytesInFlight(100, () => {});
+  const run = bytes.open("f");
+  run.set(30, 1);
+  run.close();
+  run.set(30, 0);
+  expect(bytes.room).toEqual({ bytes: 50, atLeastOne: true });
+});
+
 test("runs that together have more than there is room for take turns: each ends, no step is entered twice, the largest runs alone", async () => {
   const { idem, clock } = testIdem<any>({ bytesInFlight: 20_000 });
   const entered: string[] = [];

@@ -26,24 +26,37 @@ export class BytesInFlight {
   ) {}
 
   open(fn: string): RunShare {
-    const share: RunShare = new RunShare({
-      expects: () => this.expected.get(fn) ?? 0,
-      learn: (bytes) => this.expected.set(fn, Math.max(bytes, (this.expected.get(fn) ?? 0) * forgetting)),
-      changed: (by) => {
-        const wasFull = this.isFull;
-        this.total += by;
-        if (wasFull && !this.isFull) this.onRoom();
-      },
-      mayGrow: () => this.total < this.max || this.shares.values().next().value === share,
-      closed: () => this.shares.delete(share),
-    });
+    const share = new RunShare(this, fn);
     this.shares.add(share);
     return share;
   }
 
+  /** Of a value that a step of the function is expected to bring. */
+  expects(fn: string): number {
+    return this.expected.get(fn) ?? 0;
+  }
+
+  learn(fn: string, bytes: number): void {
+    this.expected.set(fn, Math.max(bytes, this.expects(fn) * forgetting));
+  }
+
+  changed(by: number): void {
+    const wasFull = this.isFull;
+    this.total += by;
+    if (wasFull && !this.isFull) this.onRoom();
+  }
+
+  mayGrow(share: RunShare): boolean {
+    return this.total < this.max || this.shares.values().next().value === share;
+  }
+
+  closed(share: RunShare): void {
+    this.shares.delete(share);
+  }
+
   /** Whether a run of the function may begin beside those at work. */
   hasRoomFor(fn: string): boolean {
-    return this.shares.size === 0 || this.total + (this.expected.get(fn) ?? 0) <= this.max / 2;
+    return this.shares.size === 0 || this.total + this.expects(fn) <= this.max / 2;
   }
 
   get isFull(): boolean {
@@ -56,40 +69,37 @@ export class BytesInFlight {
   }
 }
 
-interface ShareOwner {
-  readonly expects: () => number;
-  readonly learn: (bytes: number) => void;
-  readonly changed: (by: number) => void;
-  readonly mayGrow: () => boolean;
-  readonly closed: () => void;
-}
-
 /** What one run keeps of it. */
 export class RunShare {
   private bytes = 0;
+  private isClosed = false;
 
-  constructor(private readonly owner: ShareOwner) {}
+  constructor(
+    private readonly of: BytesInFlight,
+    private readonly fn: string,
+  ) {}
 
-  /** So many bytes of outcomes, and so many steps under way. */
+  /** So many bytes of outcomes, and so many steps under way. A step of a run that was given up may come to its end later. */
   set(bytes: number, attempting: number): void {
-    const now = bytes + attempting * this.owner.expects();
-    this.owner.changed(now - this.bytes);
+    if (this.isClosed) return;
+    const now = attempting === 0 ? bytes : bytes + attempting * this.of.expects(this.fn);
+    this.of.changed(now - this.bytes);
     this.bytes = now;
   }
 
   /** A step gave a value of so many bytes. */
   learn(bytes: number): void {
-    this.owner.learn(bytes);
+    this.of.learn(this.fn, bytes);
   }
 
   /** Whether the run may begin another step. */
   mayGrow(): boolean {
-    return this.owner.mayGrow();
+    return this.of.mayGrow(this);
   }
 
   close(): void {
-    this.owner.changed(-this.bytes);
-    this.bytes = 0;
-    this.owner.closed();
+    this.set(0, 0);
+    this.isClosed = true;
+    this.of.closed(this);
   }
 }

@@ -42,23 +42,36 @@ export function endEvents(
   const at = traceOf(run.event);
   const traceparent = run.traceparent ?? (at === null ? null : writeTraceparent(at));
   const noted = traceparent === null ? null : noteTrace({ extra: null }, traceparent).extra;
-  const told = namesByState[state].map(
-    (name, i): NewEvent => ({
-      id: eventIds[i]!,
-      callerId: null,
-      windowMs: 0,
-      name,
-      data,
-      ts: options.now,
-      extra: noted,
-      sourceRunId: run.id,
-    }),
-  );
+  const { registry, now: ts } = options;
+  const told = namesByState[state].map((name, i) => {
+    const event = { id: eventIds[i]!, callerId: null, windowMs: 0, name, data, ts, extra: noted, sourceRunId: run.id };
+    return event satisfies NewEvent;
+  });
+  const { registration } = registry;
+  // As most ends: no function hears of any of them.
+  if (told.every(({ name }) => registry.match(name).length === 0)) {
+    return { registration, events: told.map(unlessAwaited), pairs: none };
+  }
   const pairs = [...pairsFor(told, options, runIds, () => null)];
   const decided = new Set(pairs.map(({ event }) => event));
-  const events = told.map((event, i) => (decided.has(i) ? event : { ...event, ifAwaited: true }));
-  return { registration: options.registry.registration, events, pairs };
+  const events = told.map((event, i) => (decided.has(i) ? event : unlessAwaited(event)));
+  return { registration, events, pairs };
 }
+
+const none: readonly never[] = [];
+
+/** Stored only if somebody waits for it. Fields one by one: docs/performance.md#objects. */
+const unlessAwaited = ({ id, callerId, windowMs, name, data, ts, extra, sourceRunId }: NewEvent) => ({
+  id,
+  callerId,
+  windowMs,
+  name,
+  data,
+  ts,
+  extra,
+  sourceRunId,
+  ifAwaited: true,
+});
 
 /** Put together from JSON texts that are already there: this is on the path of every run. */
 function endData(run: EndedRun, state: EndState, result: string): string {

@@ -171,6 +171,7 @@ export class Engine {
       checkEvents: options.checkEvents,
       stays: options.stays ?? true,
       onEnded: (runId, end) => this.ends.announce(runId, end),
+      onLeft: (runId) => this.ends.left(runId),
       cancelRun: (runId, reason) => this.cancel(runId, reason),
     });
     this.crons = new CronClock({
@@ -426,17 +427,25 @@ export class Engine {
    * All or nothing: every event is checked before any is stored. `eventIds` are ids the sender derived: an event that is
    * already stored under its id is answered as it was decided then.
    */
-  async accept(
+  accept(
     inputs: readonly unknown[],
     windowMs: number,
     middleware: readonly Middleware[],
     known: KnownOfEvents = {},
   ): Promise<Accepted> {
-    const checked = this.check(inputs, windowMs, middleware, known);
-    const events = "then" in checked ? await checked : checked;
-    if (events.length === 0) return nothingAccepted;
-    const isDelivery = known.idScope === webhookScope;
-    return acceptedOf(events, await this.ingest(events, { byHand: known.byHand, isDelivery }));
+    try {
+      const checked = this.check(inputs, windowMs, middleware, known);
+      if (!("then" in checked)) return this.acceptChecked(checked, known);
+      return checked.then((events) => this.acceptChecked(events, known));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  private acceptChecked(events: readonly NewEvent[], { byHand, idScope }: KnownOfEvents): Promise<Accepted> {
+    if (events.length === 0) return Promise.resolve(nothingAccepted);
+    const ingested = this.ingest(events, { byHand, isDelivery: idScope === webhookScope });
+    return ingested.then((answer) => acceptedOf(events, answer));
   }
 
   /** Writes the events into a transaction of the user's: accepted exactly if it commits, under the ids that are answered. */

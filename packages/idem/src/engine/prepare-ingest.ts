@@ -51,7 +51,8 @@ export function* pairsFor(
   runIds: RunIds,
   leaseFor: (target: RegisteredTarget) => string | null,
 ): Iterable<NewPair> {
-  for (const [i, event] of events.entries()) {
+  for (let i = 0; i < events.length; i++) {
+    const event = events[i]!;
     const matches = options.registry.match(event.name);
     if (matches.length === 0) continue;
     const payload = payloadOf(event);
@@ -201,6 +202,8 @@ export const noSends = ({ registry }: PrepareOptions): SentEvents => ({
   registration: registry.registration,
 });
 
+const noWaits: readonly never[] = [];
+
 export interface NestedPlan {
   readonly waits: readonly NewWait[];
   readonly ingest: NestedIngest | null;
@@ -213,6 +216,8 @@ export function planNested(
   extra: NestedIngest | null,
   options: PrepareOptions,
 ): NestedPlan {
+  // As the end of most runs: nothing was sent and nothing is waited for.
+  if (extra !== null && sends.events.length === 0 && waits.length === 0) return { waits: noWaits, ingest: extra };
   const events: NestedIngest["events"][number][] = [...sends.events];
   const pairs: NewPair[] = [...sends.pairs];
   let unknown = false;

@@ -30,7 +30,7 @@ export interface WaitOptions {
 type Hear = (end: RunEnd | null) => void;
 
 export class RunEnds {
-  private readonly waiting = new Map<string, Set<Hear>>();
+  private readonly waiting = new Map<string, Hear[]>();
 
   constructor(
     private readonly store: Store,
@@ -40,13 +40,49 @@ export class RunEnds {
   ) {}
 
   announce(runId: string, end: RunEnd): void {
-    for (const hear of this.waiting.get(runId) ?? []) hear(end);
+    this.tell(runId, end);
+  }
+
+  /** It is no longer executed here, and has not ended: whoever waits has to look. */
+  left(runId: string): void {
+    this.tell(runId, null);
+  }
+
+  private tell(runId: string, end: RunEnd | null): void {
+    const hearing = this.waiting.get(runId);
+    if (hearing === undefined) return;
+    for (const hear of [...hearing]) hear(end);
+  }
+
+  private add(runId: string, hear: Hear): void {
+    const hearing = this.waiting.get(runId);
+    if (hearing === undefined) this.waiting.set(runId, [hear]);
+    else hearing.push(hear);
+  }
+
+  private forget(runId: string, hear: Hear): void {
+    const hearing = this.waiting.get(runId)?.filter((each) => each !== hear) ?? [];
+    if (hearing.length === 0) this.waiting.delete(runId);
+    else this.waiting.set(runId, hearing);
   }
 
   /** Throws RUN_WAIT_TIMED_OUT when the time is over, and RUN_UNATTENDED where nobody could ever end the run. */
   wait(runId: string, { signal = null, timeoutMs = null, lookAfterMs }: WaitOptions = {}): Promise<RunEnd> {
+    if (timeoutMs === null && signal === null && this.here.isAtWork(runId)) return this.waitHere(runId, lookAfterMs);
     if (timeoutMs === null) return this.waitUntil(runId, signal, lookAfterMs);
     return this.waitFor(runId, timeoutMs, signal, lookAfterMs);
+  }
+
+  /** A run that is being executed here needs no look: its end cannot be missed, and it does not leave without a word. */
+  private waitHere(runId: string, lookAfterMs: number | undefined): Promise<RunEnd> {
+    return new Promise((resolve, reject) => {
+      const hear = (end: RunEnd | null): void => {
+        this.forget(runId, hear);
+        if (end !== null) resolve(end);
+        else this.waitUntil(runId, null, lookAfterMs).then(resolve, reject);
+      };
+      this.add(runId, hear);
+    });
   }
 
   private async waitFor(
@@ -117,9 +153,7 @@ export class RunEnds {
     const end = new Promise<RunEnd | null>((resolve) => {
       hear = resolve;
     });
-    const waiting = this.waiting.get(runId) ?? new Set();
-    this.waiting.set(runId, waiting);
-    waiting.add(hear);
+    this.add(runId, hear);
     const look = () => hear(null);
     const poll = this.platform.timer(afterMs, look, {
       // Without a worker nothing else may keep the process until it can say so.
@@ -129,8 +163,7 @@ export class RunEnds {
     const stop = () => {
       poll.cancel();
       signal?.removeEventListener("abort", look);
-      waiting.delete(hear);
-      if (waiting.size === 0) this.waiting.delete(runId);
+      this.forget(runId, hear);
     };
     return { end, stop };
   }

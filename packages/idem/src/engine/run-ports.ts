@@ -1,7 +1,6 @@
 // What a pass needs from outside, for one leased run: the clock, ids, the store behind its fence.
 
 import type {
-  AnswerTo,
   EffectStore,
   InvokedData,
   Patch,
@@ -13,12 +12,14 @@ import type {
 } from "../execute/ports.ts";
 import type { SiblingPlans } from "../execute/sibling-plans.ts";
 import { countsSteps } from "../flow/concurrency/beside.ts";
+import type { AnswerTo } from "../model/answer.ts";
 import { payloadOf } from "../model/event.ts";
 import { type TakenEquality, takeEquality } from "../model/expression-equality.ts";
 import type { NewLog } from "../model/log-line.ts";
 import type { MetadataChange } from "../model/metadata.ts";
 import type { CrashPoint, HttpRequest, HttpResponse, Timer } from "../platform/platform.ts";
 import { noteTrace } from "../protocol/traceparent.ts";
+import type { AdvanceAnswer } from "../store/advance.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import type { LeasedJob } from "../store/leases.ts";
 import { AdvanceRun, type HeldRun } from "./advance-run.ts";
@@ -118,7 +119,7 @@ export class WorkerPorts implements RunPorts {
     return this.held.worker.names.mayBegin(this.held.heldBy);
   }
 
-  advance(patch: Patch, seen: number, log: NewLog | null, to: AnswerTo): void {
+  advance(patch: Patch, seen: number, log: NewLog | null, to: AnswerTo<AdvanceAnswer>): void {
     new AdvanceRun(this.held, patch, seen, log, to).ask();
   }
 

@@ -1,16 +1,12 @@
 // Holds leases and turns them into facts: executes runs, delivers events to waits, keeps its lease alive.
 // One bounded pass (`lease`) takes what is due; the loop sleeps until something is due, someone pokes it, or the poll is over.
-import { executeRun } from "../execute/execute-run.ts";
 import type { Code } from "../execute/function-code.ts";
 import type { Pass } from "../execute/pass.ts";
-import type { PassResult } from "../execute/ports.ts";
 import { SiblingPlans } from "../execute/sibling-plans.ts";
 import type { Expressions } from "../model/expression.ts";
-import { isEnded } from "../model/run.ts";
 import { StepIds } from "../model/step-id.ts";
 import type { Turns } from "../model/turns.ts";
 import type { EventTraces } from "../observe/trace-events.ts";
-import { traceRun } from "../observe/trace-run.ts";
 import type { Tracing } from "../observe/tracing.ts";
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { WokenRun } from "../store/advance.ts";
@@ -28,13 +24,12 @@ import { DueAlarm } from "./due-alarm.ts";
 import { ExtendBeside } from "./extend-beside.ts";
 import { JobTelling } from "./job-telling.ts";
 import { LeaseNames } from "./lease-names.ts";
-import { letGo } from "./let-go.ts";
 import { limits } from "./limits.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
 import type { PrepareOptions } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
 import type { RunEnd } from "./run-ends.ts";
-import { type RunJob, WorkerPorts } from "./run-ports.ts";
+import { RunsAtWork } from "./runs-at-work.ts";
 import type { StoreTime } from "./store-time.ts";
 import { tellTakeover, tellWaiting } from "./tell-run.ts";
 import type { Telling } from "./telling.ts";
@@ -68,6 +63,8 @@ export interface WorkerOptions {
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;
   readonly onEnded: (runId: string, end: RunEnd) => void;
+  /** A run is no longer at work here, and has not ended as far as this worker knows. */
+  readonly onLeft: (runId: string) => void;
   /** For an event that cancels runs. */
   readonly cancelRun: (runId: string, reason: string) => Promise<unknown>;
 }
@@ -76,8 +73,7 @@ const slotWaitersTold = 4;
 
 export class Worker {
   readonly names: LeaseNames;
-  private readonly active = new Map<string, { pass: Pass; fence: number; heldBy: string; done: Promise<void> }>();
-  private readonly guests = new Set<string>();
+  private readonly runs: RunsAtWork;
   readonly bytes: BytesInFlight;
   /** The last lease left something that did not fit. */
   private wasCut = false;
@@ -110,6 +106,7 @@ export class Worker {
     const { store, platform, time, newId, leaseTermMs, about } = options;
     this.bytes = new BytesInFlight(options.bytesInFlight, () => this.poke());
     this.caps = new CapsOfCodes(options.codes, options.registry);
+    this.runs = new RunsAtWork(this, options);
     this.alarm = new DueAlarm(platform, time, () => this.poke());
     this.names = new LeaseNames({
       store,
@@ -119,10 +116,8 @@ export class Worker {
       leaseTermMs,
       about,
       othersTakeOver: store.shared !== null,
-      isUsed: (name) => [...this.active.values()].some(({ heldBy }) => heldBy === name),
-      giveUp: (name, why) => {
-        for (const { pass, heldBy } of this.active.values()) if (heldBy === name) pass.giveUp(why);
-      },
+      isUsed: (name) => this.runs.isUsed(name),
+      giveUp: (name, why) => this.runs.giveUp(why, name),
       onFreed: () => this.poke(),
       report: (what, error) => this.report(what, error),
     });
@@ -169,7 +164,7 @@ export class Worker {
     if (before !== "running") return;
     this.alarm.cancel();
     this.upkeep.stopLooking();
-    const draining = Promise.all([...this.active.values()].map(({ pass, done }) => pass.drain().then(() => done)));
+    const draining = Promise.all(this.runs.passes.map((pass) => pass.drain()));
     let grace: Timer | null = null;
     await Promise.race([
       // What is being leased or accepted right now is handed back too, so its answer must be in first.
@@ -179,7 +174,7 @@ export class Worker {
       }),
     ]);
     (grace as Timer | null)?.cancel();
-    for (const { pass } of this.active.values()) pass.giveUp("the process is stopping");
+    this.runs.giveUp("the process is stopping");
     this.state = "stopped";
     this.upkeep.stop();
     const beats = await this.beside.stop();
@@ -223,13 +218,12 @@ export class Worker {
 
   private get free(): number {
     if (this.bytes.isFull) return 0;
-    return this.options.runsInFlight - (this.active.size - this.guests.size) - this.reserved;
+    return this.options.runsInFlight - this.runs.inFlight - this.reserved;
   }
 
   /** A run whose code is at work of its own accord, and not because we called it, takes no slot while that lasts. */
   guest(runId: string, isGuest: boolean): void {
-    if (isGuest && this.active.has(runId)) this.guests.add(runId);
-    else this.guests.delete(runId);
+    this.runs.guest(runId, isGuest);
     if (this.free === 1) this.poke();
   }
 
@@ -249,7 +243,7 @@ export class Worker {
     for (const job of jobs) {
       if (job.kind === "run") {
         tellTakeover(job, this.options);
-        this.execute(job, leasedTo);
+        if (!this.isCancelled(job.memo.run.id)) this.runs.execute(job, leasedTo);
       } else void this.telling.tell(job);
     }
   }
@@ -291,7 +285,7 @@ export class Worker {
   wake(woken: readonly WokenRun[]): void {
     for (const { runId, leasedBy } of woken) {
       if (leasedBy === null) this.poke();
-      else this.active.get(runId)?.pass.poke();
+      else this.activePass(runId)?.poke();
     }
   }
 
@@ -339,21 +333,25 @@ export class Worker {
   }
 
   private leave(runId: string): void {
-    this.active.get(runId)?.pass.giveUp("the run is cancelled");
+    this.activePass(runId)?.giveUp("the run is cancelled");
     if (this.leasing || this.reserved > 0) this.cancelled.add(runId);
   }
 
+  isCancelled(runId: string): boolean {
+    return this.cancelled.has(runId);
+  }
+
   activePass(runId: string): Pass | null {
-    return this.active.get(runId)?.pass ?? null;
+    return this.runs.get(runId)?.pass ?? null;
   }
 
   get activePasses(): readonly Pass[] {
-    return [...this.active.values()].map(({ pass }) => pass);
+    return this.runs.passes;
   }
 
   /** The pass under way and the fence it holds; null when this process does not execute the run. */
   activeDispatch(runId: string): { readonly pass: Pass; readonly fence: number } | null {
-    return this.active.get(runId) ?? null;
+    return this.runs.get(runId);
   }
 
   /** Resolves once nothing runs, nothing is being delivered and nothing is being leased. */
@@ -365,7 +363,7 @@ export class Worker {
   }
 
   private isIdle(): boolean {
-    return this.active.size === 0 && this.reserved === 0 && this.telling.isIdle && !this.leasing && !this.again;
+    return this.runs.isEmpty && this.reserved === 0 && this.telling.isIdle && !this.leasing && !this.again;
   }
 
   private settled(): void {
@@ -418,78 +416,20 @@ export class Worker {
     }
   }
 
-  private alarmAt(at: number): void {
+  alarmAt(at: number): void {
     if (!this.stopped) this.alarm.set(at);
   }
 
-  // ------------------------------------------------------------------------------------------------ executing
-
-  private execute(job: RunJob, heldBy: string, delayMs: number = limits.brokenDelayMs): void {
-    const { options } = this;
-    const { memo } = job;
-    const runId = memo.run.id;
-    const code = options.codes.get(memo.run.fn);
-    // One that this process is executing under the same fence would be a defect of the store: its code must not be entered twice.
-    if (this.cancelled.has(runId) || this.active.get(runId)?.fence === job.fence) return;
-    if (code === undefined) {
-      this.letGo(job, heldBy);
-      return;
-    }
-    this.counts.entered++;
-    const share = this.bytes.open(memo.run.fn);
-    const { tracing, env, registry } = options;
-    const trace = tracing.isOn ? traceRun({ tracing, env, memo, name: registry.displayName(memo.run.fn) }) : null;
-    const ports = new WorkerPorts({ job, heldBy, code, trace, worker: this, options }, share);
-    const { pass, result } = executeRun(code, options.env, memo, job, ports, options.telling, limits);
-    let wasFull = false;
-    const over = (ended: PassResult): void => {
-      try {
-        trace?.over(outcomeOf(ended));
-        // Before its end is told: whoever asks from here on must look, or would wait for news that is already out.
-        if (this.active.get(runId)?.pass === pass) {
-          wasFull = this.free <= 0;
-          this.active.delete(runId);
-          this.guests.delete(runId);
-        }
-        if (ended.kind === "suspended" && ended.dueAt !== null) this.alarmAt(ended.dueAt);
-        if (ended.kind === "ended") options.onEnded(runId, ended.end);
-        if (ended.kind === "lost") this.counts.fenced++;
-        if (ended.kind === "broken") this.mend(job, heldBy, ended.error, delayMs);
-      } finally {
-        share.close();
-        this.names.ended(heldBy);
-        // A full house may have left due work behind. Asked before the place was freed: many may leave in one turn.
-        if (wasFull || this.wasCut) this.poke();
-        this.gaveSlotsBack();
-        this.settled();
-      }
-    };
-    const done = result.then(over, (error) => over({ kind: "broken", error }));
-    this.active.set(runId, { pass, fence: job.fence, heldBy, done });
+  get isFull(): boolean {
+    return this.free <= 0;
   }
 
-  private letGo(job: RunJob, heldBy: string): void {
-    letGo(job, heldBy, () => this.names.holds(heldBy), this.options)
-      .catch((error) => this.report(`giving back run ${job.memo.run.id}`, error))
-      .finally(() => this.names.ended(heldBy));
-  }
-
-  /** The store failed in the middle of a run. The lease is still ours, so nobody else will take it up: start over from the memo. */
-  private mend(job: RunJob, heldBy: string, error: unknown, delayMs: number): void {
-    const { store, env, platform } = this.options;
-    const { id } = job.memo.run;
-    this.report(`run ${id}`, error);
-    const laterMs = Math.min(delayMs * 2, limits.brokenDelayMsMax);
-    const again = async () => {
-      if (this.stopped || !this.names.holds(heldBy) || this.active.has(id)) return;
-      try {
-        const memo = await store.reads.runMemo(env, id);
-        if (memo !== null && !isEnded(memo.run.state)) this.execute({ ...job, memo, isAgain: true }, heldBy, laterMs);
-      } catch (failure) {
-        this.mend(job, heldBy, failure, laterMs);
-      }
-    };
-    platform.timer(delayMs, () => void again(), { background: true });
+  /** A run is over, or given back. */
+  runLeft(wasFull: boolean): void {
+    // A full house may have left due work behind. Asked before the place was freed: many may leave in one turn.
+    if (wasFull || this.wasCut) this.poke();
+    this.gaveSlotsBack();
+    this.settled();
   }
 
   prepare(): PrepareOptions {
@@ -502,9 +442,3 @@ export class Worker {
     this.options.telling.logger.error(`idem: ${what} failed`, error);
   }
 }
-
-/** As its span says it. */
-const outcomeOf = (ended: PassResult): string => {
-  if (ended.kind === "ended") return ended.end.state;
-  return ended.kind === "suspended" ? "waiting" : ended.kind;
-};

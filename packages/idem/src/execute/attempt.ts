@@ -7,6 +7,7 @@
 //
 // What need not wait does not: for a body that answers at once, without middleware and crash points, all up to the commit is one turn of the
 // event loop, and the commit's answer is the only promise.
+import { AsyncResource } from "node:async_hooks";
 import type { LogLevel } from "../model/log-line.ts";
 import { type Attempted, checkSize, failed, type PassLimits, succeeded } from "./attempt-step.ts";
 import { attemptTransaction } from "./attempt-transaction.ts";
@@ -126,7 +127,10 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
   work(): Ran | Promise<Ran> {
     const { op, of } = this;
     const { work } = op;
-    if (work.kind === "attempt") return this.around(() => work.run(this));
+    if (work.kind === "attempt") {
+      const isBare = this.trace === null && of.options.around === null;
+      return isBare ? work.run(this) : this.around(() => work.run(this));
+    }
     if (work.kind === "wait") throw new Error("a wait runs no code");
     const { ports, state, commits } = of;
     return attemptTransaction({
@@ -176,7 +180,8 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
       }
     }
     const { attempt, unreached } = this;
-    const attempted = failed(thrown, { ...options, attempt, unreached }, ports);
+    const { attemptsMax, backoff } = options;
+    const attempted = failed(thrown, { attemptsMax, backoff, attempt, unreached }, ports);
     this.trace?.failed(thrown, attempted.kind === "retry" ? attempted.retryAt : null);
     return attempted;
   }
@@ -207,6 +212,7 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
       state.hasFailed = true;
       state.memo.fail(stepId, name, retryAt, wasUnreached(error));
       op.blockedUntil = retryAt;
+      op.context ??= new AsyncResource("idem.step");
       const tries = state.memo.failureCount(stepId);
       const facts = { stepId, name, attempt: tries, error, startedAt, endedAt, retryAt, input };
       state.unsaved.addAttempt({ ...facts, counted: this.attempt }, lines);
@@ -219,13 +225,10 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
     }
     const { outcome, sends } = attempted;
     const { repeat, kind } = op;
-    const patch: Patch = {
-      steps: [{ stepId, name, repeat, kind, outcome, attempt: this.attempt, startedAt, endedAt, input }],
-      sends,
-      ...(lines === null ? {} : { lines }),
-      // Beside waits it must be known what ended before this step: whoever was first wins the race, now and on replay.
-      next: state.memo.hasWaits ? collecting : continuing,
-    };
+    const steps = [{ stepId, name, repeat, kind, outcome, attempt: this.attempt, startedAt, endedAt, input }];
+    // Beside waits it must be known what ended before this step: whoever was first wins the race, now and on replay.
+    const next = state.memo.hasWaits ? collecting : continuing;
+    const patch: Patch = lines === null ? { steps, sends, next } : { steps, sends, lines, next };
     slots?.bodyIsOver();
     const before = ports.point("step:before-commit");
     if (before === undefined) commits.add(patch, this);

@@ -4,21 +4,23 @@ import type { FunctionCode, HandlerInput, Logger, RunInfo } from "./function-cod
 import { loggerOfRun } from "./log-style.ts";
 import type { Pass } from "./pass.ts";
 import type { RunCall } from "./run-call.ts";
-import { makeStepTools } from "./step-tools.ts";
+import { makeStepTools, type StepTools } from "./step-tools.ts";
 
 /** Tells a person what no code hears of. */
-type Warn = (message: string) => void;
-
-/** To be awaited: what the code gives back, or throws at once. */
-export function callInProcess(call: RunCall, code: FunctionCode, warn: Warn, logger: Logger): unknown {
-  if (code.middleware.length > 0) return throughMiddleware(call, code, warn, logger);
-  return enter(call, code, inputOf(call, code, warn, logger));
+interface Teller {
+  warn(message: string): void;
 }
 
-async function throughMiddleware(call: RunCall, code: FunctionCode, warn: Warn, logger: Logger): Promise<unknown> {
+/** To be awaited: what the code gives back, or throws at once. */
+export function callInProcess(call: RunCall, code: FunctionCode, teller: Teller, logger: Logger): unknown {
+  if (code.middleware.length > 0) return throughMiddleware(call, code, teller, logger);
+  return enter(call, code, inputOf(call, code, teller, logger));
+}
+
+async function throughMiddleware(call: RunCall, code: FunctionCode, teller: Teller, logger: Logger): Promise<unknown> {
   const info = infoOf(call, code);
   for (const middleware of code.middleware) await middleware.beforeRun?.(info);
-  let input = inputOf(call, code, warn, logger);
+  let input = inputOf(call, code, teller, logger);
   for (const middleware of code.middleware) input = (await middleware.transformInput?.(input)) ?? input;
   return enter(call, code, input);
 }
@@ -33,35 +35,73 @@ const infoOf = ({ runId, attempt }: RunCall, { config }: FunctionCode): RunInfo 
   attempt,
 });
 
-function inputOf(call: RunCall, code: FunctionCode, warn: Warn, logger: Logger): HandlerInput {
-  const { pass, event } = call;
-  const input = {
-    event,
-    events: call.events,
-    step: makeStepTools(call, warnOnceOf(code, warn)),
-    runId: call.runId,
-    attempt: call.attempt,
-    entered: pass.entered,
-    maxAttempts: call.maxAttempts,
-    logger: saidOnce(
-      loggerOfRun(logger, () => ({ ...infoOf(call, code) })),
-      pass,
-      call.attempt,
-    ),
+function inputOf(call: RunCall, code: FunctionCode, teller: Teller, logger: Logger): HandlerInput {
+  const input = new Input(call, code, teller, logger);
+  return code.handlesEnd ? { ...input, error: failureOf(call.event) } : input;
+}
+
+/**
+ * Most code has nothing to say to the logger: its four functions are made for that which does. It is the object's own, so that a copy has it, and
+ * what reads it is the same for all (docs/performance.md#objects).
+ */
+class Input implements HandlerInput {
+  readonly event: unknown;
+  readonly events: readonly unknown[];
+  readonly step: StepTools;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly entered: number;
+  readonly maxAttempts: number;
+  declare readonly logger: Logger;
+  readonly #call: RunCall;
+  readonly #code: FunctionCode;
+  readonly #given: Logger;
+  #logger: Logger | null = null;
+  readonly [extra: string]: unknown;
+
+  constructor(call: RunCall, code: FunctionCode, teller: Teller, given: Logger) {
+    this.event = call.event;
+    this.events = call.events;
+    this.step = makeStepTools(call, warnOnceOf(code, teller));
+    this.runId = call.runId;
+    this.attempt = call.attempt;
+    this.entered = call.pass.entered;
+    this.maxAttempts = call.maxAttempts;
+    this.#call = call;
+    this.#code = code;
+    this.#given = given;
+    Object.defineProperty(this, "logger", Input.#lazy);
+  }
+
+  static readonly #lazy: PropertyDescriptor & ThisType<Input> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      const call = this.#call;
+      this.#logger ??= saidOnce(
+        loggerOfRun(this.#given, () => ({ ...infoOf(call, this.#code) })),
+        call.pass,
+        call.attempt,
+      );
+      return this.#logger;
+    },
+    /** Middleware may put its own in its place. */
+    set(logger: Logger) {
+      this.#logger = logger;
+    },
   };
-  return code.handlesEnd ? { ...input, error: failureOf(event) } : input;
 }
 
 const told = new WeakMap<object, Set<string>>();
 
 /** What is wrong with the code is the same in every run of it. */
-function warnOnceOf({ handler }: FunctionCode, warn: Warn): Warn {
+function warnOnceOf({ handler }: FunctionCode, teller: Teller): Teller["warn"] {
   return (message) => {
     const before = told.get(handler) ?? new Set();
     told.set(handler, before);
     if (before.has(message)) return;
     before.add(message);
-    warn(message);
+    teller.warn(message);
   };
 }
 

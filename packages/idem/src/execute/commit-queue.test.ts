@@ -7,14 +7,14 @@ const patch = (name: string): Patch => ({ steps: [{ name } as never], next: { ki
 test("who has its turn commits alone: what came before is done, what came after waits, and together", async () => {
   const sent: string[] = [];
   let told = 0;
-  const queue = new CommitQueue(
-    ({ steps = [] }, answered) =>
+  const queue = new CommitQueue({
+    commitTogether: ({ steps = [] }) =>
       queueMicrotask(() => {
         sent.push(steps.map(({ name }) => name).join("+"));
-        answered();
+        queue.answered();
       }),
-    () => told++,
-  );
+    isCommitted: () => void told++,
+  });
   const add = (name: string) => new Promise<void>((committed) => queue.add(patch(name), { committed }));
   const before = add("a");
   void add("b");

@@ -15,34 +15,42 @@ interface QueuedPatch {
   readonly by: Committed;
 }
 
+/** Who brings patches to the store, and calls `answered` once their answer was taken in, whatever became of them. */
+export interface Commits {
+  commitTogether(patch: Patch): void;
+  /** Hears of each patch before whoever waits for it. */
+  isCommitted(): void;
+}
+
 /** Somebody commits by itself, and calls back once that is over. */
 type Turn = (over: () => void) => void;
 
 export class CommitQueue {
-  private queued: (QueuedPatch | Turn)[] = [];
+  private queued: (QueuedPatch | Turn)[] = noneQueued;
   /** What is on its way; null for nothing. */
   private under: readonly QueuedPatch[] | null = null;
 
-  /** `send` takes in the answer before it calls back, whatever became of it; `onCommitted` hears of each patch before whoever waits. */
-  constructor(
-    private readonly send: (patch: Patch, answered: () => void) => void,
-    private readonly onCommitted: () => void,
-  ) {}
+  constructor(private readonly of: Commits) {}
 
   add(patch: Patch, by: Committed): void {
     // Alone, as the commits of steps one after the other are.
     if (this.under === null) {
       this.under = [{ patch, by }];
-      this.send(patch, this.answered);
-    } else this.queued.push({ patch, by });
+      this.of.commitTogether(patch);
+    } else this.line({ patch, by });
   }
 
   /** For what is committed by other means: resolves once nothing else is on its way, and nothing else begins until it is left. */
   turn(): Promise<() => void> {
     return new Promise((entered) => {
-      this.queued.push(entered);
+      this.line(entered);
       if (this.under === null) this.next();
     });
+  }
+
+  private line(last: QueuedPatch | Turn): void {
+    if (this.queued.length === 0) this.queued = [last];
+    else this.queued.push(last);
   }
 
   private next(): void {
@@ -54,25 +62,26 @@ export class CommitQueue {
     if (typeof first === "function") {
       this.queued.shift();
       this.under = noPatches;
-      first(this.answered);
+      first(() => this.answered());
       return;
     }
     this.under = this.nextBatch();
-    this.send(this.under.length === 1 ? first.patch : merge(this.under.map(({ patch }) => patch)), this.answered);
+    this.of.commitTogether(this.under.length === 1 ? first.patch : merge(this.under.map(({ patch }) => patch)));
   }
 
-  private readonly answered = (): void => {
+  /** What is on its way was answered. */
+  answered(): void {
     for (const { by } of this.under!) {
-      this.onCommitted();
+      this.of.isCommitted();
       by.committed();
     }
     this.next();
-  };
+  }
 
   private nextBatch(): readonly QueuedPatch[] {
     const { queued } = this;
     if (queued.length === 1) {
-      this.queued = [];
+      this.queued = noneQueued;
       return queued as QueuedPatch[];
     }
     const turn = queued.findIndex((each) => typeof each === "function");
@@ -87,6 +96,8 @@ export class CommitQueue {
 }
 
 const noPatches: readonly never[] = [];
+// Never pushed to: where there is none, the first makes a list.
+const noneQueued: never[] = [];
 
 function linesOf(patches: readonly Patch[]): Pick<Patch, "lines"> {
   if (patches.every(({ lines }) => lines === undefined)) return {};

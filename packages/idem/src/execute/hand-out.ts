@@ -6,16 +6,21 @@ import type { Memo } from "./memo.ts";
 import type { Op } from "./operation.ts";
 import type { RunPorts } from "./ports.ts";
 
+/** Who is told once everything that was to be handed out is. */
+export interface HandingOut {
+  handedOut(): void;
+}
+
 export class HandOut {
   /** Operations the code has begun and that have not settled. */
   readonly open = new Map<string, Op>();
-  private queue: Op[] = [];
+  private queue: Op[] = noOps;
   private isPlanned = false;
 
   constructor(
     private readonly memo: Memo,
     private readonly ports: Pick<RunPorts, "soon">,
-    private readonly onEmpty: () => void,
+    private readonly pass: HandingOut,
   ) {}
 
   /** How many operations have an outcome that the code has not received yet. */
@@ -25,12 +30,21 @@ export class HandOut {
 
   /** Its outcome is in the memo. */
   add(op: Op): void {
-    this.queue.push(op);
+    if (this.queue.length === 0) this.queue = [op];
+    else this.queue.push(op);
     this.plan();
   }
 
   /** New outcomes; false when none of them was new. Behind earlier ones that are still to be handed out they wait their turn. */
   take(steps: readonly Step[]): boolean {
+    // One after the other, as the steps of most code are.
+    const [first] = steps;
+    if (steps.length === 1 && this.queue.length === 0) {
+      if (!this.memo.record(first!)) return false;
+      const op = this.open.get(first!.stepId);
+      if (op !== undefined) this.settle(op);
+      return true;
+    }
     const recorded = steps.filter((step) => this.memo.record(step));
     const waitTheirTurn = recorded.length > 1 || this.queue.length > 0;
     for (const { stepId } of recorded) {
@@ -44,7 +58,7 @@ export class HandOut {
 
   /** The code receives nothing more. */
   stop(): void {
-    this.queue = [];
+    this.queue = noOps;
   }
 
   private plan(): void {
@@ -63,7 +77,7 @@ export class HandOut {
     this.queue = this.queue.filter((op) => op !== first);
     this.settle(first);
     if (this.queue.length > 0) this.plan();
-    else this.onEmpty();
+    else this.pass.handedOut();
   }
 
   private settle(op: Op): void {
@@ -82,3 +96,6 @@ export class HandOut {
     }
   }
 }
+
+// Never pushed to: where there is none, the first makes a list.
+const noOps: never[] = [];

@@ -39,7 +39,7 @@ export class Memo {
   /** What earlier passes reached and the code of this one has not come past yet. */
   private unreplayed: Set<string> = noIds;
   /** Outcomes no earlier pass can have handed to the code. */
-  private readonly unseen = new Set<string>();
+  private unseen: Set<string> = noIds;
   /** What earlier passes of the code asked for. */
   readonly known: readonly KnownStep[];
   /** Of these: what this one has not asked for yet. */
@@ -69,7 +69,7 @@ export class Memo {
     const byPasses = Math.max(0, ...[...steps, ...attempts].map(({ worker, stamp }) => (worker === null ? 0 : stamp)));
     const ended = steps.filter((step) => step.worker === null && step.stamp > byPasses);
     const latestAt = Math.max(0, ...ended.map((step) => step.endedAt));
-    for (const step of ended) if (step.endedAt === latestAt) this.unseen.add(step.stepId);
+    this.unseen = new Set(ended.filter(({ endedAt }) => endedAt === latestAt).map(({ stepId }) => stepId));
   }
 
   /** How many steps it has: what is written beside them for people is none. */
@@ -211,8 +211,12 @@ export class Memo {
   record(step: Step): boolean {
     if (this.steps.has(step.stepId)) return false;
     this.keep(step);
-    this.waiting.delete(step.stepId);
-    this.unseen.add(step.stepId);
+    if (this.waiting.size > 0) this.waiting.delete(step.stepId);
+    // Past its memo the code is told everything for the first time.
+    if (this.isReplaying) {
+      if (this.unseen === noIds) this.unseen = new Set();
+      this.unseen.add(step.stepId);
+    }
     return true;
   }
 
@@ -225,6 +229,7 @@ export class Memo {
 
   /** The code receives this outcome now. */
   handOut(stepId: string): Outcome {
+    if (!this.isReplaying) return this.steps.get(stepId)!.outcome;
     if (this.unseen.has(stepId)) this.unreplayed.clear();
     else this.unreplayed.delete(stepId);
     return this.steps.get(stepId)!.outcome;

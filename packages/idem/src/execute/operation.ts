@@ -1,4 +1,5 @@
 // An operation: one call of a step tool in one pass over a function's code.
+import type { AsyncResource } from "node:async_hooks";
 import type { StepKind } from "../model/step.ts";
 import type { NewEvent } from "../store/ingest.ts";
 import type { TransactionClient } from "../store/transactional.ts";
@@ -67,4 +68,6 @@ export interface Op extends OpIds {
   readonly answer: StepAnswer;
   /** Its last attempt failed; the next may not start before this time. */
   blockedUntil: number | null;
+  /** The async context of whoever asked for it, where an attempt does not begin in the turn that did. */
+  context: AsyncResource | null;
 }

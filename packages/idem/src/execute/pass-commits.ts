@@ -1,34 +1,41 @@
 // What a pass writes. Each answer is taken in before anybody hears of it: recorded outcomes go to the code, a lost run closes
 // the pass.
+import type { AnswerTo } from "../model/answer.ts";
 import { isNote } from "../model/divergence.ts";
 import type { Outcome, Step } from "../model/step.ts";
 import type { AdvanceAnswer, NewStep } from "../store/advance.ts";
-import { CommitQueue, type Committed } from "./commit-queue.ts";
+import { CommitQueue, type Commits, type Committed } from "./commit-queue.ts";
 import type { PassState } from "./pass-state.ts";
-import type { AnswerTo, Patch, RunPorts } from "./ports.ts";
+import type { Patch, RunPorts } from "./ports.ts";
 import type { StepSlots } from "./step-slots.ts";
 
 export type Advanced = Extract<AdvanceAnswer, { kind: "advanced" }>;
 
-export class PassCommits {
+/** Whose commits they are. */
+export interface Committing {
+  /** One was answered, and what it brought was taken in. */
+  committed(): void;
+}
+
+/** Beside what stands in line, which it brings to the store itself, one patch at a time: it is whoever waits for that answer. */
+export class PassCommits implements Commits, AnswerTo<AdvanceAnswer> {
   /** Whether an outcome was recorded since the pass began: code between steps then has its attempts back. */
   progressed = false;
   /** Where steps take slots beside the run's own: every commit says how many. */
   slots: StepSlots | null = null;
-  private readonly queue: CommitQueue;
+  private readonly queue = new CommitQueue(this);
+  /** The patch of the line that is on its way. */
+  private sent: Patch | null = null;
 
   constructor(
     private readonly ports: Pick<RunPorts, "advance" | "point">,
     private readonly state: PassState,
-    onCommitted: () => void,
-  ) {
-    this.queue = new CommitQueue(
-      (patch, answered) => this.commitTogether(patch, answered),
-      () => {
-        state.leave();
-        onCommitted();
-      },
-    );
+    private readonly pass: Committing,
+  ) {}
+
+  isCommitted(): void {
+    this.state.leave();
+    this.pass.committed();
   }
 
   /** `by` is called once the patch is committed and its outcomes are on their way to the code. */
@@ -72,20 +79,23 @@ export class PassCommits {
     memo.seen = Math.max(memo.seen, seen);
   }
 
-  /** One patch, past those that wait their turn. Null when the pass is over. */
-  send(patch: Patch): Promise<Advanced | null> {
-    return new Promise((resolve) => {
-      this.advance(patch, {
-        answered: (answer) => resolve(this.judge(answer)),
-        failed: (error) => {
-          this.broken(error);
-          resolve(null);
-        },
-      });
+  /** One patch, past those that wait their turn. `heard` is told null when the pass is over. */
+  tell(patch: Patch, heard: (answer: Advanced | null) => void): void {
+    this.advance(patch, {
+      answered: (answer) => heard(this.judge(answer)),
+      failed: (error) => {
+        this.broken(error);
+        heard(null);
+      },
     });
   }
 
-  private advance(patch: Patch, to: AnswerTo): void {
+  /** The same, to be awaited. */
+  send(patch: Patch): Promise<Advanced | null> {
+    return new Promise((resolve) => this.tell(patch, resolve));
+  }
+
+  private advance(patch: Patch, to: AnswerTo<AdvanceAnswer>): void {
     const { lines, memo } = this.state;
     if (patch.lines !== undefined) lines.join(patch.lines);
     const beside = this.slots === null ? undefined : this.slots.said();
@@ -107,34 +117,37 @@ export class PassCommits {
     this.state.close({ kind: "broken", error });
   }
 
-  private commitTogether(patch: Patch, answered: () => void): void {
-    this.advance(patch, {
-      answered: (answer) => {
-        const advanced = this.judge(answer);
-        if (advanced === null) {
-          answered();
-          return;
-        }
-        const after = (patch.steps?.length ?? 0) > 0 ? this.ports.point("step:after-commit") : undefined;
-        if (after === undefined) this.takeIn(patch, advanced, answered);
-        else void after.then(() => this.takeIn(patch, advanced, answered));
-      },
-      failed: (error) => {
-        this.broken(error);
-        answered();
-      },
-    });
+  commitTogether(patch: Patch): void {
+    this.sent = patch;
+    this.advance(patch, this);
   }
 
-  private takeIn(patch: Patch, { outcomes, stamps, news, seen }: Advanced, answered: () => void): void {
+  answered(answer: AdvanceAnswer): void {
+    const advanced = this.judge(answer);
+    if (advanced === null) {
+      this.queue.answered();
+      return;
+    }
+    const after = (this.sent!.steps?.length ?? 0) > 0 ? this.ports.point("step:after-commit") : undefined;
+    if (after === undefined) this.takeIn(advanced);
+    else void after.then(() => this.takeIn(advanced));
+  }
+
+  failed(error: unknown): void {
+    this.broken(error);
+    this.queue.answered();
+  }
+
+  private takeIn({ outcomes, stamps, news, seen }: Advanced): void {
     const { state } = this;
+    const { steps = none } = this.sent!;
     if (!state.isClosed) {
       // Without waits nothing else is recorded, and the order of answers is the order of recording.
       const { lastStamp } = state.memo;
-      const own = (patch.steps ?? none).map((step, i) => recorded(step, outcomes[i]!, stamps?.[i] ?? lastStamp));
+      const own = steps.map((step, i) => recorded(step, outcomes[i]!, stamps?.[i] ?? lastStamp));
       this.take(news.length === 0 ? own : [...own, ...news], seen);
     }
-    answered();
+    this.queue.answered();
   }
 }
 

@@ -1,7 +1,7 @@
 // What the parts of one pass share: what is known of the run, what is under way, and whether the pass is over.
 import type { LogLevel } from "../model/log-line.ts";
 import type { RunMemo } from "../store/leases.ts";
-import { HandOut } from "./hand-out.ts";
+import { type HandingOut, HandOut } from "./hand-out.ts";
 import { Memo } from "./memo.ts";
 import type { Op } from "./operation.ts";
 import type { PassResult, RunPorts } from "./ports.ts";
@@ -9,8 +9,8 @@ import { LineCounter, Lines, type Said } from "./run-log.ts";
 import { Unsaved } from "./unsaved.ts";
 
 export class PassState {
-  readonly closed: Promise<PassResult>;
-  isClosed = false;
+  /** How it ended; null until then. */
+  result: PassResult | null = null;
   readonly memo: Memo;
   readonly handOut: HandOut;
   readonly unsaved = new Unsaved();
@@ -27,22 +27,32 @@ export class PassState {
   /** Bytes of values that are on their way into the store. */
   private bytesComing = 0;
   private readonly counter = new LineCounter();
-  private tellClosed!: (result: PassResult) => void;
-  private whenIdle: (() => void)[] = [];
-  private readonly whenClosed: (() => void)[] = [];
+  /** Called once, by the same turn that closed it. */
+  onOver: ((result: PassResult) => void) | null = null;
+  private closing: Promise<PassResult> | null = null;
+  private whenIdle: (() => void)[] = none;
+  private whenClosed: ((result: PassResult) => void)[] = none;
   /** Made when somebody asks for its signal: most steps never do. */
   private abort: AbortController | null = null;
 
   constructor(
     memo: RunMemo,
     private readonly ports: Pick<RunPorts, "stepId" | "isOpenElsewhere" | "soon" | "now" | "room">,
-    onHandedOut: () => void,
+    pass: HandingOut,
   ) {
     this.memo = new Memo(memo, ports);
-    this.handOut = new HandOut(this.memo, ports, onHandedOut);
-    this.closed = new Promise((resolve) => {
-      this.tellClosed = resolve;
-    });
+    this.handOut = new HandOut(this.memo, ports, pass);
+  }
+
+  get isClosed(): boolean {
+    return this.result !== null;
+  }
+
+  /** For whoever waits for its end: most passes have somebody who is called. */
+  get closed(): Promise<PassResult> {
+    if (this.result !== null) return Promise.resolve(this.result);
+    this.closing ??= new Promise((resolve) => this.onClosed(resolve));
+    return this.closing;
   }
 
   get open(): Map<string, Op> {
@@ -77,17 +87,18 @@ export class PassState {
 
   close(result: PassResult): void {
     if (this.isClosed) return;
-    this.isClosed = true;
+    this.result = result;
     this.handOut.stop();
     if (this.running > 0) this.abort?.abort(new Error(result.kind === "lost" ? result.why : "the run is over"));
-    for (const run of this.whenClosed) run();
+    for (const run of this.whenClosed) run(result);
     this.tellIdle();
-    this.tellClosed(result);
+    this.onOver?.(result);
   }
 
   /** To be done once the pass is over, at once. */
-  onClosed(run: () => void): void {
-    this.whenClosed.push(run);
+  onClosed(run: (result: PassResult) => void): void {
+    if (this.whenClosed.length === 0) this.whenClosed = [run];
+    else this.whenClosed.push(run);
   }
 
   giveUp(why: string): void {
@@ -105,14 +116,20 @@ export class PassState {
 
   private tellIdle(): void {
     if (this.whenIdle.length === 0) return;
-    for (const resolve of this.whenIdle.splice(0)) resolve();
+    const waited = this.whenIdle;
+    this.whenIdle = none;
+    for (const resolve of waited) resolve();
   }
 
   /** Resolves once no attempt and no commit is under way. */
   idle(): Promise<void> {
     if (this.running === 0 || this.isClosed) return Promise.resolve();
     return new Promise((resolve) => {
-      this.whenIdle.push(resolve);
+      if (this.whenIdle.length === 0) this.whenIdle = [resolve];
+      else this.whenIdle.push(resolve);
     });
   }
 }
+
+// Never pushed to: where there is none, the first makes a list.
+const none: never[] = [];

@@ -9,53 +9,47 @@
 // When nothing runs and something is blocked or waiting, the pass suspends: the lease goes back and the code is forgotten.
 // A step's promise is resolved only after the commit that holds its outcome.
 
-import type { Divergence, OnDiverged } from "../model/divergence.ts";
+import type { Divergence } from "../model/divergence.ts";
 import { errors, type IdemError } from "../model/errors.ts";
 import type { LogLevel } from "../model/log-line.ts";
 import type { StepKind } from "../model/step.ts";
 import { serializeError } from "../model/user-errors.ts";
 import type { NewStep } from "../store/advance.ts";
 import type { RunMemo } from "../store/leases.ts";
-import { Attempt } from "./attempt.ts";
 import { checkSize, type PassLimits } from "./attempt-step.ts";
 import { checkDefers, isDefer } from "./deferred.ts";
+import { FoundSteps, type StepsOf } from "./found-steps.ts";
+import type { HandingOut } from "./hand-out.ts";
 import { divergenceSteps } from "./known-step.ts";
 import type { Memo } from "./memo.ts";
-import type { Op, OpIds, Ran, Work } from "./operation.ts";
-import { type Advanced, PassCommits } from "./pass-commits.ts";
+import type { Op, OpIds, Work } from "./operation.ts";
+import { type Advanced, type Committing, PassCommits } from "./pass-commits.ts";
+import type { PassOptions } from "./pass-options.ts";
 import { PassState } from "./pass-state.ts";
 import type { PassResult, Patch, RunPorts, SlotsPort } from "./ports.ts";
-import { inDoubt, type RecordedAs } from "./recorded-ids.ts";
+import type { RecordedAs } from "./recorded-ids.ts";
 import { ReplayWatch } from "./replay-watch.ts";
-import type { Backoff } from "./retry.ts";
 import { HandlerLines } from "./run-log.ts";
-import type { Slots, StepLine } from "./slots.ts";
+import type { StepLine } from "./slots.ts";
 import { StepBody } from "./step-body.ts";
 import { noLimit, type StepLimit } from "./step-limit.ts";
 import type { AskedStep } from "./step-name.ts";
 import { Unheard } from "./step-promise.ts";
 import { StepSlots } from "./step-slots.ts";
-import { Suspension } from "./suspension.ts";
+import { type Suspendable, Suspension } from "./suspension.ts";
 
-// Long enough for another run to bring a step to its end; nobody waits for a run that gave way to more than one.
-const giveWayMs = 100;
-
-// Never pushed to: where there is none, the first makes a list.
-const noOps: Op[] = [];
-
-export class Pass {
+export class Pass implements StepsOf, Suspendable, Committing, HandingOut {
   readonly runId: string;
   readonly state: PassState;
   /** The latest call that asks code elsewhere what comes next: reports of earlier ones are out of date. */
   asking: string | null = null;
   readonly commits: PassCommits;
   readonly slots: StepLine | null;
-  private readonly suspension: Suspension;
+  readonly suspension: Suspension;
+  readonly watch: ReplayWatch | null;
   private readonly unheard = new Unheard();
-  private readonly watch: ReplayWatch | null;
-  private found: Op[] = noOps;
+  private readonly found = new FoundSteps(this);
   private handlerLines: HandlerLines | null = null;
-  private startPlanned = false;
   private ending = false;
   private draining = false;
   private limit: StepLimit | null = null;
@@ -64,65 +58,35 @@ export class Pass {
     readonly ports: RunPorts,
     memo: RunMemo,
     readonly limits: PassLimits,
-    readonly options: {
-      readonly attemptsMax: number;
-      /** How often the code was entered before, in a row, without an outcome. */
-      readonly lostWorkers: number;
-      readonly backoff: Backoff | null;
-      /** Not later than this the run is looked at again. */
-      readonly deadlineAt: number | null;
-      /** Where a limit counts what runs at once, the steps of a run stand in line; where it counts steps, for slots of the store. */
-      readonly slots: Slots | null;
-      /** How long an attempt of a step may take that says nothing of it. */
-      readonly stepTimeoutMs: number | null;
-      readonly divergence: {
-        readonly policy: OnDiverged;
-        /** Whether code in this process is watched; code elsewhere is not seen asking. */
-        readonly isWatched: boolean;
-        readonly hasTimes: boolean;
-        /** The run is to go no further, as its function says. */
-        readonly stop: (found: readonly Divergence[]) => void;
-      };
-      /** The run is to go no further: two of its steps claim one id, or nobody knows which of them a record is. */
-      readonly conflict: (error: IdemError) => void;
-      /** Middleware; null for none. */
-      readonly around: ((op: OpIds & { attempt: number }, run: () => Promise<Ran>) => Promise<Ran>) | null;
-      /** Tells a person what no code hears of. */
-      readonly warn: (message: string) => void;
-    },
+    readonly options: PassOptions,
   ) {
     this.runId = memo.run.id;
-    this.state = new PassState(memo, ports, () => this.suspension.plan());
-    const { isWatched, policy, hasTimes } = options.divergence;
+    this.state = new PassState(memo, ports, this);
     // Of a fresh run, as most are, there is nothing that its code could fail to ask for again.
-    this.watch =
-      !isWatched || this.memo.unasked.size === 0
-        ? null
-        : new ReplayWatch({
-            memo: this.memo,
-            ports,
-            policy,
-            hasTimes,
-            pending: () => this.state.handOut.pending,
-            isOver: () => !this.mayStart,
-            go: () => {
-              this.planStart();
-              this.suspension.plan();
-            },
-            diverged: (found) => void this.diverged(found),
-          });
-    this.state.onClosed(() => this.watch?.stop());
-    this.commits = new PassCommits(ports, this.state, () => this.committed());
+    this.watch = options.divergence.isWatched && this.memo.unasked.size > 0 ? this.watchReplay() : null;
+    this.commits = new PassCommits(ports, this.state, this);
     this.slots = ports.slots === undefined ? options.slots : this.takeSlots(ports.slots);
-    this.suspension = new Suspension(ports, this.state, this.commits, {
-      deadlineAt: options.deadlineAt,
-      mayStart: () => this.mayStart,
-      hasFound: () => this.found.length > 0 || this.watch?.isJudging === true,
-      tellsFirst: () => this.watch?.tellsBeforeSuspending() === true,
-      start: () => this.planStart(),
-      startAttempt: (op) => this.startAttempt(op),
-    });
+    this.suspension = new Suspension(ports, this.state, this.commits, this);
     this.state.weigh();
+  }
+
+  private watchReplay(): ReplayWatch {
+    const { policy, hasTimes } = this.options.divergence;
+    const watch = new ReplayWatch({
+      memo: this.memo,
+      ports: this.ports,
+      policy,
+      hasTimes,
+      pending: () => this.state.handOut.pending,
+      isOver: () => !this.mayStart,
+      go: () => {
+        this.planStart();
+        this.suspension.plan();
+      },
+      diverged: (found) => void this.diverged(found),
+    });
+    this.state.onClosed(() => watch.stop());
+    return watch;
   }
 
   private takeSlots(port: SlotsPort): StepSlots {
@@ -139,9 +103,33 @@ export class Pass {
     return slots;
   }
 
-  private committed(): void {
+  committed(): void {
     this.commits.slots?.admit();
     this.suspension.planIfBlocked();
+  }
+
+  handedOut(): void {
+    this.suspension.plan();
+  }
+
+  get deadlineAt(): number | null {
+    return this.options.deadlineAt;
+  }
+
+  get hasFound(): boolean {
+    return !this.found.isEmpty || this.watch?.isJudging === true;
+  }
+
+  get tellsFirst(): boolean {
+    return this.watch?.tellsBeforeSuspending() === true;
+  }
+
+  planStart(): void {
+    this.found.plan();
+  }
+
+  startAttempt(op: Op): void {
+    this.found.startAttempt(op);
   }
 
   get unlimited(): StepLimit {
@@ -201,15 +189,19 @@ export class Pass {
     return this.state.open;
   }
 
-  private get mayStart(): boolean {
-    return !this.isOver && !this.suspension.isUnderWay && !this.ending && !this.draining;
+  get mayStart(): boolean {
+    return this.mayAttempt && !this.suspension.isUnderWay;
+  }
+
+  get mayAttempt(): boolean {
+    return !this.isOver && !this.ending && !this.draining;
   }
 
   /** A call of a step tool. The promise never settles once the pass is closed. */
   request(kind: StepKind, asked: AskedStep, workOf: (ids: OpIds) => Work): Promise<unknown> {
     const body = StepBody.around(this);
     if (body !== null) {
-      const refused = Promise.reject(body.refuse(asked.step, this.options.warn));
+      const refused = Promise.reject(body.refuse(asked.step, this.options));
       refused.catch(() => {});
       return refused;
     }
@@ -220,7 +212,7 @@ export class Pass {
   }
 
   /** The run goes no further, and nothing new of it begins; a call for one step only passes by. */
-  private stopForConflict(error: IdemError): void {
+  stopForConflict(error: IdemError): void {
     if (this.ports.looksForOne === true) return;
     this.ending = true;
     this.options.conflict(error);
@@ -232,7 +224,18 @@ export class Pass {
     const answer = this.unheard.open(ids);
     if (this.isOver) return answer.promise;
     try {
-      const op: Op = { stepId, name, repeat, own, kind, step, work: workOf(), answer, blockedUntil: null };
+      const op: Op = {
+        stepId,
+        name,
+        repeat,
+        own,
+        kind,
+        step,
+        work: workOf(),
+        answer,
+        blockedUntil: null,
+        context: null,
+      };
       this.watch?.asked(ids, kind, this.open.size);
       this.open.set(stepId, op);
       if (this.memo.get(stepId) !== undefined) {
@@ -240,10 +243,7 @@ export class Pass {
       } else if (this.memo.isWaiting(stepId)) {
         this.suspension.plan();
       } else {
-        this.memo.found(stepId);
-        if (this.found.length === 0) this.found = [op];
-        else this.found.push(op);
-        this.planStart();
+        this.found.add(op);
       }
     } catch (error) {
       answer.reject(error);
@@ -358,8 +358,7 @@ export class Pass {
   }
 
   private async diverged(found: readonly Divergence[]): Promise<void> {
-    const { policy, stop } = this.options.divergence;
-    if (policy !== "warn") return stop(found);
+    if (this.options.divergence.policy !== "warn") return this.options.diverged(found);
     await this.note(divergenceSteps(found, this.ports.now()));
     if (!this.isOver) this.watch!.letGo();
   }
@@ -375,112 +374,42 @@ export class Pass {
     for (const failure of this.unheard.failures(this.memo, open)) this.options.warn(failure);
   }
 
-  /** Ends or suspends the run by the word of the code itself. */
-  async conclude(patch: Patch): Promise<Advanced | null> {
-    while (this.state.running > 0 && !this.isOver) await this.idle();
-    if (this.isOver) return null;
+  /** Ends or suspends the run by the word of the code itself. `heard` is told null when the pass is over. */
+  conclude(patch: Patch, heard: (answer: Advanced | null) => void): void {
+    if (this.isOver) {
+      heard(null);
+      return;
+    }
+    if (this.state.running > 0) {
+      void this.idle().then(() => this.conclude(patch, heard));
+      return;
+    }
     this.ending = true;
     this.state.enter();
     // Attempts that failed beside the end are part of the story.
     const unsaved = this.state.unsaved.takeAttempts();
-    const attempts = [...unsaved.attempts, ...(patch.attempts ?? [])];
-    let answer = await this.commits.send({ ...patch, ...unsaved, attempts });
+    const isAlone = unsaved.attempts.length === 0 && unsaved.lines === undefined;
+    const whole = isAlone
+      ? patch
+      : { ...patch, ...unsaved, attempts: [...unsaved.attempts, ...(patch.attempts ?? [])] };
+    this.commits.tell(whole, (answer) => this.concluded(patch.next, answer, heard));
+  }
+
+  private concluded(next: Patch["next"], answer: Advanced | null, heard: (answer: Advanced | null) => void): void {
     // News refuses a suspension. The code that would hear it has thrown; it is in the memo of the next pass.
-    while (answer?.leased === true) {
+    if (answer?.leased === true) {
       this.memo.seen = Math.max(this.memo.seen, answer.seen);
-      answer = await this.commits.send({ next: patch.next });
+      this.commits.tell({ next }, (again) => this.concluded(next, again, heard));
+      return;
     }
     this.state.leave();
-    return answer;
+    heard(answer);
   }
 
   /** Ends the run whatever still runs: what that leaves behind will be refused. */
   cutShort(patch: Patch): Promise<Advanced | null> {
     this.ending = true;
     return this.commits.send(patch);
-  }
-
-  // ------------------------------------------------------------------------------------------------ starting
-
-  private planStart(): void {
-    if (this.startPlanned) return;
-    this.startPlanned = true;
-    queueMicrotask(() => {
-      this.startPlanned = false;
-      this.start();
-    });
-  }
-
-  private start(): void {
-    if (!this.mayStart || this.watch?.holds(this.found) === true) return;
-    const doubtful = this.found.find((op) => this.memo.isInDoubt(op));
-    if (doubtful !== undefined) this.stopForConflict(inDoubt(doubtful.step));
-    if (!this.mayStart) return;
-    const found = this.found;
-    this.found = noOps;
-    // Waits first: a sibling that sends the event must find them.
-    for (const op of found) {
-      if (op.work.kind !== "wait" || !this.admit(op)) continue;
-      try {
-        const { plan } = op.work;
-        const planned = this.ports.trace === undefined ? plan() : this.ports.trace.wait(op, plan);
-        this.state.unsaved.addWait(planned);
-        this.memo.beginWait(op.stepId, planned.wait.timeoutAt);
-      } catch (error) {
-        this.refuse(op, error);
-      }
-    }
-    const attempts = found.filter((op) => op.work.kind !== "wait" && !this.leftToOthers(op));
-    if (this.state.unsaved.hasWaits && attempts.length > 0) void this.commits.flush();
-    for (const op of attempts) if (this.admit(op)) this.startAttempt(op);
-    this.suspension.planIfBlocked();
-  }
-
-  /** A step that begins elsewhere is waited for. */
-  private leftToOthers(op: Op): boolean {
-    if (this.ports.beginsHere?.(op, this.open.size - 1) ?? true) return false;
-    if (this.admit(op)) this.memo.beginWait(op.stepId, null);
-    return true;
-  }
-
-  /** Whether the run may have one more step. */
-  private admit(op: Op): boolean {
-    // What is being replayed is open and in the memo as well; it counts once.
-    if (this.open.size - this.state.handOut.pending + this.memo.size <= this.limits.stepsMax) return true;
-    this.refuse(op, errors.RUN_TOO_MANY_STEPS({ runId: this.runId, max: this.limits.stepsMax }));
-    return false;
-  }
-
-  /** The call itself was wrong: nothing to record, the code hears of it at once. */
-  private refuse(op: Op, error: unknown): void {
-    this.open.delete(op.stepId);
-    op.answer.reject(error);
-  }
-
-  private startAttempt(op: Op): void {
-    const retryAt = this.memo.retryAt(op.stepId);
-    if (retryAt !== null && retryAt > this.ports.reached()) {
-      op.blockedUntil = retryAt;
-      this.suspension.plan();
-      return;
-    }
-    if (this.ports.room?.mayGrow() === false) {
-      op.blockedUntil = this.ports.reached() + giveWayMs;
-      this.suspension.plan();
-      return;
-    }
-    op.blockedUntil = null;
-    this.state.enter();
-    this.state.attempting++;
-    this.state.weigh();
-    const attempt = new Attempt(this, op);
-    const { slots } = this;
-    if (slots === null) attempt.begin();
-    else
-      slots.enter(() => {
-        if (this.isOver || this.ending || this.draining) this.attemptIsOver();
-        else attempt.begin();
-      });
   }
 
   attemptIsOver(): void {

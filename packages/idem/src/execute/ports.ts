@@ -1,5 +1,6 @@
 // What a pass needs from outside, and what it gives back. Execution knows no store, no clock and no registry of its own.
 
+import type { AnswerTo } from "../model/answer.ts";
 import type { ClaimAnswer } from "../model/claim.ts";
 import { type TakenEquality, wholeExpression } from "../model/expression-equality.ts";
 import type { NewLog } from "../model/log-line.ts";
@@ -47,12 +48,6 @@ export interface Patch {
   /** How many slots the run holds and wants beside its own; absent where it says nothing of it. */
   readonly beside?: BesideLevel;
   readonly next: AdvanceInput["next"];
-}
-
-/** Whoever waits for what the store says to a patch. Called back instead of a promise: this is on the path of every step. */
-export interface AnswerTo {
-  answered(answer: AdvanceAnswer): void;
-  failed(error: unknown): void;
 }
 
 /** `counted`: which of its author's attempts it was; `attempt` also counts those that never got to the code. */
@@ -194,7 +189,8 @@ export interface RunPorts {
   fetch(request: HttpRequest): Promise<HttpResponse>;
   /** Whether the lease has surely not ended. Without it no attempt may begin: somebody else may have the run. */
   isHeld(): boolean;
-  advance(patch: Patch, seen: number, log: NewLog | null, to: AnswerTo): void;
+  /** Called back instead of a promise: this is on the path of every step. */
+  advance(patch: Patch, seen: number, log: NewLog | null, to: AnswerTo<AdvanceAnswer>): void;
   /**
    * Runs the body in a transaction of the engine's database and records the step it answers with in the same commit; absent where
    * there is none.

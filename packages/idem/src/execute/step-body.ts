@@ -44,9 +44,9 @@ export class StepBody {
   }
 
   /** Refuses a step that was started in here; once the body is over, nobody else hears of it. */
-  refuse(step: string, tell: (message: string) => void): IdemError {
+  refuse(step: string, teller: { warn(message: string): void }): IdemError {
     const error = errors.STEP_NESTED({ step, outer: this.step, isOver: this.isOver });
-    if (this.isOver) tell(error.message);
+    if (this.isOver) teller.warn(error.message);
     this.refused ??= error;
     return error;
   }

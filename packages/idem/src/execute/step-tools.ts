@@ -11,8 +11,8 @@ import type { TransactionClient } from "../store/transactional.ts";
 import { askedForSignal, askedToInvoke, askedToSleep, askedToWait } from "./asked-for.ts";
 import { durableFetch } from "./durable-fetch.ts";
 import { recordedEffect } from "./effect.ts";
-import type { AttemptFacts, OpIds } from "./operation.ts";
-import { planCondition } from "./ports.ts";
+import type { AttemptFacts, OpIds, Ran } from "./operation.ts";
+import { planCondition, type RunPorts } from "./ports.ts";
 import type { RunCall } from "./run-call.ts";
 import { isThenable } from "./step-limit.ts";
 import { type LimitedId, type LimitedIdInput, limitedId, type StepIdInput } from "./step-name.ts";
@@ -90,52 +90,6 @@ interface WaitEnd {
 /** `warnOnce` tells a person what is wrong with the function's code, once. */
 export function makeStepTools(call: RunCall, warnOnce: (message: string) => void) {
   const { pass, ports, destination: run, runId, event, inputs, limits } = call;
-  const idOf = (input: StepIdInput): LimitedId => {
-    const named = limitedId(input, warnOnce);
-    const { step, limitMs } = named;
-    if (limitMs === null) return named;
-    throw errors.STEP_INVALID({
-      step,
-      why: "it runs no code that a time limit could stop; its options say how long it waits",
-    });
-  };
-  const lasting = (duration: string | number, step: string): WaitEnd => {
-    const lastsMs = parseDuration(duration, `step "${step}"`);
-    return { timeoutAt: ports.now() + lastsMs, lastsMs };
-  };
-  const endOf = (timeout: TimeInput, step: string): WaitEnd => {
-    if (timeout === undefined) throw errors.STEP_INVALID({ step, why: "it needs a timeout" });
-    return isDuration(timeout) ? lasting(timeout, step) : { timeoutAt: parseInstant(timeout, `step "${step}"`) };
-  };
-  const signalOf = (options: { readonly signal: string }, step: string, tool: string): string => {
-    if (typeof options?.signal === "string" && options.signal !== "") return options.signal;
-    throw errors.STEP_INVALID({ step, why: `${tool} needs the name of a signal` });
-  };
-  const keyOf = ({ name, repeat }: OpIds): string => destinationKey(run, name, repeat);
-  const contextOf = (ids: OpIds, facts: ContextFacts): StepContext => new LazyContext(run, ids, facts);
-  const waitBase = (ids: OpIds) => ({ stepId: ids.stepId, name: ids.name, repeat: ids.repeat });
-  const sleepFor = (id: StepIdInput, until: (step: string) => WaitEnd): Promise<void> => {
-    const { step, asked } = idOf(id);
-    return pass.request("sleep", asked, (ids) => ({
-      kind: "wait",
-      plan: () => {
-        const { timeoutAt, ...length } = until(step);
-        return {
-          kind: "ready",
-          ...length,
-          wait: {
-            ...waitBase(ids),
-            kind: "time",
-            stepKind: "sleep",
-            timeoutAt,
-            onTimeout: noValue,
-            input: askedToSleep(timeoutAt),
-          },
-        };
-      },
-    })) as Promise<void>;
-  };
-
   return {
     /** Runs `body` once it has no outcome yet; its value is kept and given back on every replay. */
     run(id: LimitedIdInput, body: (...args: unknown[]) => unknown, ...args: unknown[]): Promise<unknown> {
@@ -143,14 +97,9 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
       if (typeof body !== "function") throw errors.STEP_INVALID({ step, why: "step.run needs a function" });
       // Written down before the callback can change them.
       let kept: string | null = null;
-      const input = () => kept;
-      const keep = (value: unknown) => ({ json: toJson(value, `Step "${step}"`) });
-      return pass.request("run", asked, (ids) => ({
-        kind: "attempt",
-        limitMs,
-        ...(args.length > 0 && { input }),
-        run: (facts) => {
-          const context = contextOf(ids, facts);
+      return pass.request("run", asked, (ids) => {
+        const attempt = (facts: AttemptFacts): Ran | Promise<Ran> => {
+          const context = new LazyContext(run, ids, facts);
           const edited = inputs[ids.stepId];
           // Without a place for arguments the callback would take them for its context, and lose its key.
           if (edited !== undefined && args.length === 0) {
@@ -164,9 +113,11 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
           // With arguments the callback receives those, as in Inngest; the context comes last.
           const got = facts.within(() => (args.length > 0 ? body(...given, context) : body(context)));
           // Many bodies answer at once: nothing is waited for then.
-          return isThenable(got) ? Promise.resolve(got).then(keep) : keep(got);
-        },
-      }));
+          return isThenable(got) ? Promise.resolve(got).then((value) => ranWith(value, step)) : ranWith(got, step);
+        };
+        if (args.length === 0) return { kind: "attempt", limitMs, run: attempt };
+        return { kind: "attempt", limitMs, input: () => kept, run: attempt };
+      });
     },
 
     /**
@@ -184,7 +135,7 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
         return pass.request("transaction", asked, (ids) => ({
           kind: "attempt",
           limitMs,
-          run: (facts) => attempt(keyOf(ids), runId, facts, contextOf(ids, facts)),
+          run: (facts) => attempt(keyOf(run, ids), runId, facts, new LazyContext(run, ids, facts)),
         }));
       }
       const body = where;
@@ -194,26 +145,26 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
         kind: "transaction",
         limitMs,
         run: async (facts, tx) => {
-          const value = await facts.within(() => body(tx, contextOf(ids, facts)));
+          const value = await facts.within(() => body(tx, new LazyContext(run, ids, facts)));
           return { json: toJson(value, `Step "${step}"`) };
         },
       }));
     },
 
     /** A call to a system outside, recorded with its receipt; never sent again once its destination may have forgotten the key. */
-    effect: recordedEffect({ pass, ports, run, runId, warnOnce }),
+    effect: ((...given) => recordedEffect({ pass, ports, run, runId, warnOnce })(...given)) as RecordedEffect,
 
     /** Waits `"2s"`, `"30d"` or milliseconds. Nothing of the run is in memory meanwhile, and a process that is restarted changes nothing of when it ends. */
     sleep: (id: StepIdInput, duration: string | number): Promise<void> =>
-      sleepFor(id, (step) => lasting(duration, step)),
+      sleepFor({ pass, warnOnce }, id, (step) => lasting(duration, step, ports)),
 
     /** Waits until an instant: a Date, ISO 8601, or milliseconds since 1970. */
     sleepUntil: (id: StepIdInput, time: TimeInput): Promise<void> =>
-      sleepFor(id, (step) => ({ timeoutAt: parseInstant(time, `step "${step}"`) })),
+      sleepFor({ pass, warnOnce }, id, (step) => ({ timeoutAt: parseInstant(time, `step "${step}"`) })),
 
     /** The event, or null once the timeout is over. Starts listening when the call is reached: earlier events do not count. */
     waitForEvent(id: StepIdInput, options: WaitForEventOptions): Promise<unknown> {
-      const { step, asked } = idOf(id);
+      const { step, asked } = idOf(id, warnOnce);
       return pass.request("wait-for-event", asked, (ids) => ({
         kind: "wait",
         plan: () => {
@@ -226,7 +177,7 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
             throw errors.STEP_INVALID({ step, why: 'match must be a path such as "data.orderId"' });
           }
           const condition = options.if === undefined ? anyEvent : planCondition(options.if, ports);
-          const { timeoutAt, ...length } = endOf(options.timeout, step);
+          const { timeoutAt, ...length } = endOf(options.timeout, step, ports);
           return {
             kind: "ready",
             ...length,
@@ -249,13 +200,13 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
 
     /** `{ signal, data }`, or null once the timeout is over. One run waits for a signal at a time. */
     waitForSignal(id: StepIdInput, options: WaitForSignalOptions): Promise<unknown> {
-      const { step, asked } = idOf(id);
+      const { step, asked } = idOf(id, warnOnce);
       return pass.request("wait-for-signal", asked, (ids) => ({
         kind: "wait",
         plan: () => {
           checkWaitForSignal(step, options);
           const signal = signalOf(options, step, "waitForSignal");
-          const { timeoutAt, ...length } = endOf(options.timeout, step);
+          const { timeoutAt, ...length } = endOf(options.timeout, step, ports);
           return {
             kind: "ready",
             ...length,
@@ -276,7 +227,7 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
 
     /** Runs another function and waits for what it returns; its failure is thrown here. */
     invoke(id: StepIdInput, options: InvokeOptions): Promise<unknown> {
-      const { step, asked } = idOf(id);
+      const { step, asked } = idOf(id, warnOnce);
       return pass.request("invoke", asked, (ids) => ({
         kind: "wait",
         plan: () => {
@@ -285,7 +236,7 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
           if (typeof target !== "string" || target === "") {
             throw errors.STEP_INVALID({ step, why: "invoke needs a function, or its id" });
           }
-          const { timeoutAt, ...length } = endOf(options.timeout ?? limits.invokeTimeoutMs, step);
+          const { timeoutAt, ...length } = endOf(options.timeout ?? limits.invokeTimeoutMs, step, ports);
           const event = ports.acceptInvoked({
             function: target,
             data: options.data,
@@ -307,7 +258,7 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
             invoke: {
               function: target,
               event,
-              stepKey: keyOf(ids),
+              stepKey: keyOf(run, ids),
               runId: ports.newId(),
             },
           };
@@ -319,7 +270,7 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
     sendEvent(id: LimitedIdInput, payload: unknown): Promise<{ ids: string[] }> {
       const { step, asked, limitMs } = limitedId(id, warnOnce);
       return pass.request("send-event", asked, (ids) => {
-        const key = keyOf(ids);
+        const key = keyOf(run, ids);
         const events = Array.isArray(payload) ? payload : [payload];
         const eventIds = events.map(() => ports.newId());
         return {
@@ -360,11 +311,72 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
     },
 
     /** A durable HTTP request: any answer is kept, a failure to reach the server is retried. */
-    fetch: durableFetch({ pass, ports, run, bytesMax: limits.fetchBytesMax, warnOnce }),
+    fetch: ((...given: Parameters<DurableFetch>) =>
+      durableFetch({ pass, ports, run, bytesMax: limits.fetchBytesMax, warnOnce })(...given)) as DurableFetch,
   };
 }
 
 export type StepTools = ReturnType<typeof makeStepTools>;
+
+type RecordedEffect = ReturnType<typeof recordedEffect>;
+type DurableFetch = ReturnType<typeof durableFetch>;
+
+function idOf(input: StepIdInput, warnOnce: (message: string) => void): LimitedId {
+  const named = limitedId(input, warnOnce);
+  const { step, limitMs } = named;
+  if (limitMs === null) return named;
+  throw errors.STEP_INVALID({
+    step,
+    why: "it runs no code that a time limit could stop; its options say how long it waits",
+  });
+}
+
+function lasting(duration: string | number, step: string, ports: RunPorts): WaitEnd {
+  const lastsMs = parseDuration(duration, `step "${step}"`);
+  return { timeoutAt: ports.now() + lastsMs, lastsMs };
+}
+
+function endOf(timeout: TimeInput, step: string, ports: RunPorts): WaitEnd {
+  if (timeout === undefined) throw errors.STEP_INVALID({ step, why: "it needs a timeout" });
+  return isDuration(timeout) ? lasting(timeout, step, ports) : { timeoutAt: parseInstant(timeout, `step "${step}"`) };
+}
+
+function signalOf(options: { readonly signal: string }, step: string, tool: string): string {
+  if (typeof options?.signal === "string" && options.signal !== "") return options.signal;
+  throw errors.STEP_INVALID({ step, why: `${tool} needs the name of a signal` });
+}
+
+const keyOf = (run: DestinationOf, { name, repeat }: OpIds): string => destinationKey(run, name, repeat);
+
+const waitBase = ({ stepId, name, repeat }: OpIds) => ({ stepId, name, repeat });
+
+function sleepFor(
+  { pass, warnOnce }: Pick<RunCall, "pass"> & { readonly warnOnce: (message: string) => void },
+  id: StepIdInput,
+  until: (step: string) => WaitEnd,
+): Promise<void> {
+  const { step, asked } = idOf(id, warnOnce);
+  return pass.request("sleep", asked, (ids) => ({
+    kind: "wait",
+    plan: () => {
+      const { timeoutAt, ...length } = until(step);
+      return {
+        kind: "ready",
+        ...length,
+        wait: {
+          ...waitBase(ids),
+          kind: "time",
+          stepKind: "sleep",
+          timeoutAt,
+          onTimeout: noValue,
+          input: askedToSleep(timeoutAt),
+        },
+      };
+    },
+  })) as Promise<void>;
+}
+
+const ranWith = (value: unknown, step: string): Ran => ({ json: toJson(value, `Step "${step}"`) });
 
 const failure = (error: Error): Outcome => ({ kind: "error", json: serializeError(error) });
 

@@ -11,13 +11,13 @@ import type { RunPorts } from "./ports.ts";
 export interface Suspendable {
   /** Not later than this the run is looked at again. */
   readonly deadlineAt: number | null;
-  readonly mayStart: () => boolean;
+  readonly mayStart: boolean;
   /** Operations the code has begun and nobody has looked at yet, or whether it still asks for what it did before. */
-  readonly hasFound: () => boolean;
+  readonly hasFound: boolean;
   /** Something is told first, which plans this anew. */
-  readonly tellsFirst: () => boolean;
-  readonly start: () => void;
-  readonly startAttempt: (op: Op) => void;
+  readonly tellsFirst: boolean;
+  planStart(): void;
+  startAttempt(op: Op): void;
 }
 
 export class Suspension {
@@ -25,6 +25,7 @@ export class Suspension {
   isUnderWay = false;
   private isPlanned = false;
   private timer: Timer | null = null;
+  private isWatched = false;
   /** What is due beside a running attempt waits for the store's word. */
   private isAsking = false;
 
@@ -33,9 +34,7 @@ export class Suspension {
     private readonly state: PassState,
     private readonly commits: PassCommits,
     private readonly pass: Suspendable,
-  ) {
-    state.onClosed(() => this.timer?.cancel());
-  }
+  ) {}
 
   /** Looks, soon, whether there is nothing left to do but to wait. */
   plan(): void {
@@ -54,10 +53,10 @@ export class Suspension {
 
   private check(): void {
     const { handOut, open, attempting, running } = this.state;
-    if (!this.pass.mayStart()) return;
-    if (handOut.pending > 0 || this.pass.hasFound() || open.size === attempting) return;
+    if (!this.pass.mayStart) return;
+    if (handOut.pending > 0 || this.pass.hasFound || open.size === attempting) return;
     if (running === 0) {
-      if (!this.pass.tellsFirst()) void this.suspend();
+      if (!this.pass.tellsFirst) void this.suspend();
       return;
     }
     void this.commits.flush();
@@ -85,7 +84,7 @@ export class Suspension {
       return;
     }
     commits.take(answer.news, answer.seen);
-    if (pass.hasFound()) pass.start();
+    if (pass.hasFound) pass.planStart();
     this.plan();
   }
 
@@ -98,9 +97,11 @@ export class Suspension {
     const now = ports.reached();
     const lookAt = nextLook(state.open, state.memo, now);
     if (lookAt === null) return;
+    if (!this.isWatched) state.onClosed(() => this.timer?.cancel());
+    this.isWatched = true;
     this.timer = ports.timer(Math.max(0, lookAt - now), () => {
       this.timer = null;
-      if (pass.mayStart()) void this.goOn();
+      if (pass.mayStart) void this.goOn();
     });
   }
 
@@ -113,7 +114,7 @@ export class Suspension {
     this.isAsking = true;
     await commits.commit({ next: { kind: "continue", collect: true } });
     this.isAsking = false;
-    if (!pass.mayStart()) return;
+    if (!pass.mayStart) return;
     for (const op of state.open.values()) {
       if (op.blockedUntil !== null && op.blockedUntil <= ports.reached()) pass.startAttempt(op);
     }

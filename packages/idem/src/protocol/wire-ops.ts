@@ -15,8 +15,8 @@ export interface OpName {
 
 export type WireOp = OpName & {
   readonly race: boolean;
-  /** Metadata of its run or of itself; undefined for none. */
-  readonly metadata?: readonly MetadataChange[] | undefined;
+  /** Metadata of its run or of itself; absent for none. */
+  readonly metadata?: readonly MetadataChange[];
 } & (
     | {
         readonly op: "ran";
@@ -88,66 +88,44 @@ export function readOps(value: unknown): WireOp[] {
   if (list.length > opsMax + 1) {
     throw errors.REPLY_INVALID({ why: `it holds ${list.length} ops, more than ${opsMax}` });
   }
-  return list.map((op, i) => readOp(op, i, list.length));
+  return list.map((op, i) => readOp(op, `op ${i + 1} of ${list.length}`));
 }
 
-const nothing: Readonly<Record<string, unknown>> = {};
-
-/** Names every field of what apps say of every step (docs/performance.md#objects); the rest is in `readOther`. */
-function readOp(value: unknown, i: number, count: number): WireOp {
-  if (!isObject(value)) throw errors.REPLY_INVALID({ why: `${whereOf(i, count)} is not an object` });
-  const { id, op, opts, data, userland, displayName } = value;
+function readOp(value: unknown, where: string): WireOp {
+  if (!isObject(value)) throw errors.REPLY_INVALID({ why: `${where} is not an object` });
+  const { id, op, opts, data, error, userland, displayName, name } = value;
   if (typeof id !== "string" || !idChars.test(id)) {
-    throw errors.REPLY_INVALID({ why: `${whereOf(i, count)} has no usable id` });
+    throw errors.REPLY_INVALID({ why: `${where} has no usable id` });
   }
-  const author = isObject(userland) ? userland : nothing;
-  const options = isObject(opts) ? opts : nothing;
-  const name = clip(textOf(author.id) || textOf(displayName) || textOf(value.name) || id);
-  const repeat =
+  const author = isObject(userland) ? userland : {};
+  const options = isObject(opts) ? opts : {};
+  const index =
     typeof author.index === "number" && Number.isInteger(author.index) && author.index > 0 ? author.index : 0;
-  const race = options.parallelMode === "race";
-  const metadata = value.metadata === undefined ? undefined : readOpMetadata(value.metadata, id);
-  switch (op) {
-    case "StepRun":
-    case "Step":
-      return {
-        stepId: id,
-        name,
-        repeat,
-        race,
-        metadata,
-        op: "ran",
-        kind: kindOf(options.type),
-        json: JSON.stringify(data ?? null),
-        input: inputOf(options.input),
-        startedAt: startedAt(value.timing),
-      };
-    case "StepPlanned": {
-      const input = inputOf(options.input);
-      return { stepId: id, name, repeat, race, metadata, op: "planned", kind: kindOf(options.type), input };
-    }
-    case "RunComplete":
-    case "SyncRunComplete":
-      return { stepId: id, name, repeat, race, metadata, op: "complete", json: JSON.stringify(data ?? null) };
-    default:
-      return readOther({ stepId: id, name, repeat, race, metadata }, value, options, whereOf(i, count));
-  }
-}
-
-type OpBase = Pick<WireOp, "stepId" | "name" | "repeat" | "race" | "metadata">;
-
-function readOther(
-  base: OpBase,
-  value: Readonly<Record<string, unknown>>,
-  options: Readonly<Record<string, unknown>>,
-  where: string,
-): WireOp {
-  const { op, error, name } = value;
+  const base = {
+    stepId: id,
+    name: clip(firstText(author.id, displayName, name, id)),
+    repeat: index,
+    race: options.parallelMode === "race",
+    ...(value.metadata === undefined ? {} : { metadata: readOpMetadata(value.metadata, id) }),
+  };
   const text = (key: string): string => {
     const found = options[key];
     return typeof found === "string" ? found : found === undefined || found === null ? "" : String(found);
   };
+  const json = (): string => JSON.stringify(data ?? null);
   switch (op) {
+    case "StepRun":
+    case "Step":
+      return {
+        ...base,
+        op: "ran",
+        kind: kindOf(options.type),
+        json: json(),
+        input: inputOf(options.input),
+        startedAt: startedAt(value.timing),
+      };
+    case "StepPlanned":
+      return { ...base, op: "planned", kind: kindOf(options.type), input: inputOf(options.input) };
     case "StepError":
     case "StepFailed":
       return {
@@ -162,7 +140,7 @@ function readOther(
     case "Sleep":
       return { ...base, op: "sleep", until: text("duration") || (typeof name === "string" ? name : "") };
     case "WaitForEvent": {
-      const event = textOf(name) || textOf(options.event);
+      const event = firstText(name, options.event);
       if (event === "") throw errors.REPLY_INVALID({ why: `${where} (${base.name}) waits for no event` });
       const condition = text("if");
       return {
@@ -174,7 +152,7 @@ function readOther(
       };
     }
     case "WaitForSignal": {
-      const signal = textOf(options.signal) || textOf(name);
+      const signal = firstText(options.signal, name);
       if (signal === "") throw errors.REPLY_INVALID({ why: `${where} (${base.name}) waits for no signal` });
       return {
         ...base,
@@ -217,6 +195,9 @@ function readOther(
         format: text("format"),
         body: typeof options.body === "string" ? options.body : JSON.stringify(options.body ?? {}),
       };
+    case "RunComplete":
+    case "SyncRunComplete":
+      return { ...base, op: "complete", json: json() };
     case "DeferAdd":
       return {
         ...base,
@@ -273,9 +254,8 @@ function headersOf(value: unknown): Record<string, string> {
   );
 }
 
-const whereOf = (i: number, count: number): string => `op ${i + 1} of ${count}`;
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const firstText = (...values: unknown[]): string =>
+  (values.find((value) => typeof value === "string" && value !== "") as string | undefined) ?? "";
 
 const clip = (text: string): string => (text.length <= nameCharsMax ? text : text.slice(0, nameCharsMax));
 
@@ -284,8 +264,4 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** Of all of them, in their order. */
 export const metadataOf = (ops: readonly WireOp[]): readonly MetadataChange[] =>
-  ops.every(({ metadata }) => metadata === undefined)
-    ? noChanges
-    : ops.flatMap(({ metadata }) => metadata ?? noChanges);
-
-const noChanges: readonly MetadataChange[] = [];
+  ops.flatMap(({ metadata }) => metadata ?? []);

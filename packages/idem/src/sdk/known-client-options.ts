@@ -71,10 +71,11 @@ export function checkedReads(reads: StoreReads): StoreReads {
   const { runs, events, functions, effects } = reads;
   const verdict = (call: string, options: unknown) =>
     refuseUnknown<VerdictOptions>(`events.${call}`, options, { function: true, ...byHand });
-  const waitWith: RunsApi["wait"] = async (id, options) => {
+  const waitChecked: RunsApi["wait"] = async (id, options) => {
     refuseUnknown<OptionsOf<RunsApi["wait"]>>("runs.wait", options, { signal: true, timeout: true });
     return runs.wait(id, options);
   };
+  const waitWith: RunsApi["wait"] = (id, options) => (options === undefined ? runs.wait(id) : waitChecked(id, options));
   return {
     ...reads,
     runs: {

@@ -2,6 +2,7 @@
 import type { Engine } from "../engine/engine.ts";
 import { outlookOf } from "../engine/outlook.ts";
 import type { Verdict } from "../engine/redecide-events.ts";
+import type { RunEnd as StoredEnd } from "../engine/run-ends.ts";
 import type { EventIdScope } from "../model/claim.ts";
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
@@ -147,16 +148,11 @@ export function runsApi(engineOf: () => Engine | Promise<Engine>): RunsApi {
       const runs = await engine.store.reads.runs(engine.env, { ...rest, ...fn, limit: readLimit(limit) });
       return runs.map((run) => publicRun(run, nameIn(engine)));
     },
-    async wait(id, options) {
-      const timeoutMs = waitTimeout(options);
+    wait(id, options) {
       const opened = engineOf();
-      const engine = "then" in opened ? await opened : opened;
-      const { state, result } = await engine.ends.wait(id, { signal: options?.signal, timeoutMs });
-      return {
-        state,
-        output: state === "completed" && result !== null ? fromJson(result) : null,
-        error: state !== "completed" && result !== null ? readError(result) : null,
-      };
+      // As most do who wait for what they just sent.
+      if (options === undefined && !("then" in opened)) return opened.ends.wait(id).then(endOf);
+      return waitWith(opened, id, options);
     },
     async cancel(id, options) {
       const engine = await engineOf();
@@ -182,6 +178,22 @@ export function runsApi(engineOf: () => Engine | Promise<Engine>): RunsApi {
     },
   };
 }
+
+async function waitWith(
+  opened: Engine | Promise<Engine>,
+  id: string,
+  options: WaitForRun | undefined,
+): Promise<RunEnd> {
+  const timeoutMs = waitTimeout(options);
+  const engine = await opened;
+  return endOf(await engine.ends.wait(id, { signal: options?.signal, timeoutMs }));
+}
+
+const endOf = ({ state, result }: StoredEnd): RunEnd => ({
+  state,
+  output: state === "completed" && result !== null ? fromJson(result) : null,
+  error: state !== "completed" && result !== null ? readError(result) : null,
+});
 
 export function eventsApi(engineOf: () => Promise<Engine>): EventsApi {
   return {

@@ -1,6 +1,6 @@
 // What a client is made of once its store is at a server.
 import type { CheckEvents } from "../engine/outgoing-events.ts";
-import type { Logs } from "../execute/execute-run.ts";
+import type { Logs } from "../execute/execution.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
 import type { FormerIds } from "../model/former-ids.ts";

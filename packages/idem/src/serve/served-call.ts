@@ -5,7 +5,7 @@
 //
 // The server decides about retries and keeps the order of things; what it records is what the next call brings back.
 import { limits } from "../engine/limits.ts";
-import { type Execution, executeRun } from "../execute/execute-run.ts";
+import { Execution } from "../execute/execution.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
 import type { FoundStep, Patch, RunPorts } from "../execute/ports.ts";
 import { isDivergence } from "../model/divergence.ts";
@@ -115,7 +115,7 @@ class ServedCall {
       parent: this.of.calledBy,
       waitsElsewhere: true,
     });
-    this.execution = executeRun(
+    this.execution = new Execution(
       this.codeOfCall(),
       destination.env,
       memo,
@@ -124,13 +124,14 @@ class ServedCall {
       served.logs,
       limits,
     );
-    const { pass, result } = this.execution;
+    const { pass } = this.execution;
+    this.execution.enter();
     const search = this.isSought ? served.platform.timer(searchMs, () => this.giveUpSearch()) : null;
     const leave = () => pass.giveUp("the server no longer waits for the answer");
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) leave();
     try {
-      const ended = await result;
+      const ended = await pass.closed;
       if (this.reply !== null) return this.reply;
       if (ended.kind === "broken") throw ended.error;
       return internalAnswer(500, "CallLost", ended.kind === "lost" ? ended.why : "the call came to no answer");

@@ -6,6 +6,7 @@
 //   any state ──broken or thread ended──▶ broken: every call, waiting or new, is refused with the reason
 //
 // What the thread does with a batch until then is in batch-turns.ts.
+import { Answer } from "../../model/answer.ts";
 import { errors, IdemError } from "../../model/errors.ts";
 import type { Platform, Thread, Timer } from "../../platform/platform.ts";
 import type { StoreReads } from "../reads.ts";
@@ -24,11 +25,17 @@ const handOutMin = 16;
 const queuedCallsMax = 10_000;
 const queuedCharsMax = 32 * 1024 * 1024;
 
-interface Waiting {
-  readonly call: Call;
-  readonly chars: number;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
+/** A call that was not answered yet. */
+class Asked extends Answer<unknown> {
+  /** As it came from the thread, until it is handed out. */
+  packed: unknown = undefined;
+
+  constructor(
+    readonly call: Call,
+    readonly chars: number,
+  ) {
+    super();
+  }
 }
 
 export interface ThreadStoreOptions {
@@ -62,16 +69,16 @@ export async function openThreadStore(options: ThreadStoreOptions): Promise<Stor
 
 class ThreadShell {
   readonly opened: Promise<void>;
-  private queue: Waiting[] = [];
+  private queue: Asked[] = [];
   private queuedChars = 0;
-  private posted: Waiting[] | null = null;
-  private answered: { readonly waiting: Waiting; readonly packed: unknown }[] = [];
+  private posted: Asked[] | null = null;
+  private answered: Asked[] = [];
   private postPlanned = false;
   private handOutPlanned = false;
   private batch = 0;
   private readonly leased = noLeaseList();
   private readIds = 0;
-  private readonly reading = new Map<number, Waiting>();
+  private readonly reading = new Map<number, Asked>();
   private broken: IdemError | null = null;
   private closed: (() => void) | null = null;
   private readonly platform: Pick<Platform, "soon" | "timer">;
@@ -112,8 +119,10 @@ class ThreadShell {
       close: () => this.close(),
     };
     for (const name of operationNames) {
-      store[name] = (...input: unknown[]) => this.call({ name, input });
+      store[name] = (...input: unknown[]) => this.call({ name, input }).made;
     }
+    // On the path of every step, and heard without a promise.
+    store.advance = (input: unknown) => this.call({ name: "advance", input: [input] });
     // Any name is a read; the thread knows which exist.
     store.reads = new Proxy({} as Record<string, unknown>, {
       get: (target, name: string) => {
@@ -124,17 +133,18 @@ class ThreadShell {
     return store as unknown as Store;
   }
 
-  private call(call: Call): Promise<unknown> {
-    if (this.broken !== null) return Promise.reject(this.broken);
-    if (this.queue.length >= queuedCallsMax || this.queuedChars >= queuedCharsMax) {
-      return Promise.reject(errors.STORE_BUSY({ queued: this.queue.length }));
+  private call(call: Call): Answer<unknown> {
+    const asked = new Asked(call, payloadChars(call));
+    const { queue, broken } = this;
+    const isFull = queue.length >= queuedCallsMax || this.queuedChars >= queuedCharsMax;
+    if (broken !== null || isFull) {
+      asked.reject(broken ?? errors.STORE_BUSY({ queued: queue.length }));
+      return asked;
     }
-    return new Promise((resolve, reject) => {
-      const chars = payloadChars(call);
-      this.queuedChars += chars;
-      this.queue.push({ call, chars, resolve, reject });
-      this.planPost();
-    });
+    this.queuedChars += asked.chars;
+    this.queue.push(asked);
+    this.planPost();
+    return asked;
   }
 
   /** Once this turn is over: what is called together is committed together. */
@@ -170,9 +180,10 @@ class ThreadShell {
   private take(message: FromThread): void {
     switch (message.kind) {
       case "committed": {
-        this.posted!.forEach((waiting, i) => {
-          this.answered.push({ waiting, packed: message.answers[i] });
-        });
+        const { answers } = message;
+        const posted = this.posted!;
+        for (let i = 0; i < posted.length; i++) posted[i]!.packed = answers[i];
+        this.answered = this.answered.length === 0 ? posted : [...this.answered, ...posted];
         this.posted = null;
         this.postNext();
         this.handOut(Math.max(handOutMin, Math.ceil(this.answered.length / 2)));
@@ -219,8 +230,12 @@ class ThreadShell {
 
   /** In the order of the calls; the rest after what these lead to has been posted. */
   private handOut(count: number): void {
-    for (const { waiting, packed } of this.answered.splice(0, count)) {
-      settle(waiting, unpackAnswer(waiting.call, packed));
+    const { answered } = this;
+    const isAll = count >= answered.length;
+    this.answered = isAll ? [] : answered.slice(count);
+    for (let i = 0; i < count && i < answered.length; i++) {
+      const asked = answered[i]!;
+      settle(asked, unpackAnswer(asked.call, asked.packed));
     }
     if (this.answered.length === 0 || this.handOutPlanned) return;
     this.handOutPlanned = true;
@@ -233,12 +248,12 @@ class ThreadShell {
 
   private read(name: keyof StoreReads, input: readonly unknown[]): Promise<unknown> {
     if (this.broken !== null) return Promise.reject(this.broken);
-    return new Promise((resolve, reject) => {
-      const id = ++this.readIds;
-      this.reading.set(id, { call: { name: "sweep", input: [] }, chars: 0, resolve, reject });
-      this.thread.ref(true);
-      this.send({ kind: "read", id, name, input });
-    });
+    const id = ++this.readIds;
+    const asked = new Asked({ name: "sweep", input: [] }, 0);
+    this.reading.set(id, asked);
+    this.thread.ref(true);
+    this.send({ kind: "read", id, name, input });
+    return asked.made;
   }
 
   private breakWith(error: IdemError): void {
@@ -250,7 +265,7 @@ class ThreadShell {
     this.posted = null;
     this.queue = [];
     this.reading.clear();
-    for (const { reject } of waiting) reject(error);
+    for (const asked of waiting) asked.reject(error);
   }
 
   private tell(trouble: StoreTrouble): void {
@@ -261,7 +276,7 @@ class ThreadShell {
     if (this.broken !== null) return this.letGo();
     while (this.posted !== null || this.queue.length > 0 || this.answered.length > 0) {
       // A call that is answered last settles after every call before it.
-      await this.call({ name: "sweep", input: [{ max: 0, repair: false }] }).catch(() => null);
+      await this.call({ name: "sweep", input: [{ max: 0, repair: false }] }).made.catch(() => null);
     }
     if (this.broken !== null) return this.letGo();
     this.thread.ref(true);
@@ -300,7 +315,7 @@ function errorOf(answer: CallAnswer): IdemError {
   return errors.STORE_UNAVAILABLE({ why: "unknown" });
 }
 
-function settle(waiting: Waiting, answer: CallAnswer): void {
+function settle(waiting: Asked, answer: CallAnswer): void {
   try {
     waiting.resolve(readAnswer(answer));
   } catch (error) {

@@ -106,7 +106,7 @@ async function enterOnce(
       attempt: 1,
       maxAttempts: code.config.retries + 1,
     };
-    const run = async () => callInProcess(call, code, () => {}, silent);
+    const run = async () => callInProcess(call, code, silent, silent);
     void run().then(
       () => {
         end ??= { kind: "returned" };
@@ -174,7 +174,8 @@ class ReplayPass extends Pass {
       slots: null,
       stepTimeoutMs: null,
       // Steps are compared at the end, with all that is known then.
-      divergence: { policy: "warn", isWatched: false, hasTimes: true, stop: () => {} },
+      divergence: { policy: "warn", isWatched: false, hasTimes: true },
+      diverged: () => {},
       conflict: ({ message }) => onConflict(message),
       around: (_, body) => body(),
       warn: () => {},

@@ -1,9 +1,9 @@
 // An app that says what the SDK says and does nothing else: three checkpoints one after the other, then the result. Beside it the
-// cost of the SDK shows apart from the server's own.
+// cost of the SDK shows apart from the server's own. It can be made as slow as the SDK is.
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
-const [origin] = process.argv.slice(2);
+const [origin, slowMs = "0"] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: 200 });
 // sha1 of a, b, c and "complete".
 const ids = {
@@ -13,6 +13,11 @@ const ids = {
   complete: "0737c22d3bfae812339732d14d8c7dbd6dc4e09c",
 };
 const headers = { "content-type": "application/json", "x-inngest-sdk": "bare:v0", "x-inngest-req-version": "2" };
+
+function beSlow(): void {
+  const until = performance.now() + Number(slowMs);
+  while (performance.now() < until);
+}
 
 function post(path: string, body: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -51,11 +56,13 @@ const server = createServer((incoming, response) => {
         data: n + 1,
       };
       const { run_id, fn_id, qi_id, request_id, generation_id } = ctx;
+      beSlow();
       await post(
         `/v1/checkpoint/${run_id}/async`,
         JSON.stringify({ run_id, fn_id, qi_id, request_id, generation_id, steps: [step], ts: Date.now() }),
       );
     }
+    beSlow();
     response.writeHead(206, headers);
     return JSON.stringify([{ id: ids.complete, op: "RunComplete", data: { n: event.data.n, c: 3 } }]);
   };

@@ -7,7 +7,7 @@
  * ```
  */
 export type { Swept } from "./engine/sweep.ts";
-export type { SweepOptions } from "./sdk/client.ts";
+export type { SweepOptions } from "./sdk/client-options.ts";
 export {
   type CronOptions,
   cloudflareCron,

@@ -440,8 +440,8 @@ describe("what an editor shows", () => {
     ["execute/step-name.ts", "StepOptions"],
     ["execute/step-name.ts", "LimitedStepOptions"],
     ["execute/effect.ts", "EffectOptionsOf"],
-    ["sdk/client.ts", "IdemOptions"],
-    ["sdk/client.ts", "SendOptions"],
+    ["sdk/client-options.ts", "IdemOptions"],
+    ["sdk/client-options.ts", "SendOptions"],
     ...["batch", "cancel-on", "concurrency", "debounce", "priority", "rate-limit", "singleton", "throttle"].map(
       (option): readonly [string, string] => [
         `flow/${option}/config.ts`,

@@ -1,6 +1,7 @@
 // A function or an app whose name changed, and that says so (`was`). One process is stopped, and one with the new code comes after it, as a deployment would.
 import { describe, expect, test } from "vitest";
-import type { Idem, IdemOptions } from "../sdk/client.ts";
+import type { Idem } from "../sdk/client.ts";
+import type { IdemOptions } from "../sdk/client-options.ts";
 import type { FunctionOptions, HandlerContext } from "../sdk/function-types.ts";
 import { oneStore, stores } from "../testing/flow-stores.suite.ts";
 import { engineOf } from "../testing/one-store.suite.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualPlatform } from "../platform/manual-platform.ts";
-import type { IdemOptions } from "../sdk/client.ts";
+import type { IdemOptions } from "../sdk/client-options.ts";
 import { type PruneAnswer, type PruneInput, prunedNothing } from "../store/prune.ts";
 import type { Store } from "../store/store.ts";
 import { held } from "../testing/one-run.suite.ts";

@@ -5,7 +5,8 @@ import { NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
 import { onTestFinished } from "vitest";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import { registeredTelemetry } from "../platform/open-telemetry.ts";
-import { Idem, type IdemOptions } from "../sdk/client.ts";
+import { Idem } from "../sdk/client.ts";
+import type { IdemOptions } from "../sdk/client-options.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 
 /** Until the test is over every span of this process is kept. */

@@ -6,14 +6,14 @@ import type { Readiness } from "../engine/readiness.ts";
 import { readRetention } from "../engine/retention.ts";
 import type { Swept } from "../engine/sweep.ts";
 import { type Listener, Telling } from "../engine/telling.ts";
-import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
-import { type LogStyle, logStyles, silentLogger } from "../execute/log-style.ts";
+import type { FunctionCode } from "../execute/function-code.ts";
+import { silentLogger } from "../execute/log-style.ts";
 import { readBlockedMax } from "../model/beats.ts";
 import { type EventIdScope, webhookScope } from "../model/claim.ts";
-import { lasting, parseDuration } from "../model/duration.ts";
+import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import { placeOf } from "../model/event.ts";
-import { type FormerIds, readFormerIds } from "../model/former-ids.ts";
+import { readFormerIds } from "../model/former-ids.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
 import { type AppNames, nameShared, recordedApp, recordedNames, shownName } from "../model/function-names.ts";
 import { toJson } from "../model/json.ts";
@@ -22,8 +22,16 @@ import type { TidingsKind } from "../model/tidings.ts";
 import { activeTraceparent } from "../observe/tracing.ts";
 import { environmentVariable, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { UserTransaction } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
+import {
+  type IdemOptions,
+  readBudget,
+  readLogger,
+  readWindow,
+  type SendInTransaction,
+  type SendOptions,
+  type SweepOptions,
+} from "./client-options.ts";
 import { defineFunction } from "./create-function.ts";
 import { type EffectsApi, effectsApi } from "./effects-api.ts";
 import { Embedded } from "./embedded.ts";
@@ -44,90 +52,13 @@ import { checkedReads, refuseUnknownClientOptions, refuseUnknownSendOptions } fr
 import { makersOf, noteMakers, traceAbove } from "./made-by.ts";
 import { type DashboardHandler, type DashboardOptions, openDashboard } from "./open-dashboard.ts";
 import { type EventsApi, eventsApi, type RunsApi, runsApi } from "./reads-api.ts";
-import { keysOf, type ServedClient, type ServerKeys, serverOf } from "./remote-client.ts";
+import { keysOf, type ServedClient, serverOf } from "./remote-client.ts";
 import { remoteReads, type StoreReads } from "./remote-reads.ts";
 import { sendToServer } from "./remote-send.ts";
 import { defaultServer, RemoteServer } from "./remote-server.ts";
 import { type QueuedResult, type SendResult, sendResultOf } from "./send-result.ts";
 import { takingClients } from "./take-client.ts";
 import type { Jsonify } from "./typed-step-tools.ts";
-
-export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends ServerKeys {
-  /** The app's name; functions are known as `<id>-<function id>` in their environment. */
-  readonly id: string;
-  /**
-   * The name this app had before it was renamed; of several, the first one ever first. Its functions go on being recorded under that name: open runs, windows,
-   * limits, schedules and the keys of steps stay what they were. It comes in the deployment that renames, and stays.
-   *
-   * @example new Idem({ id: "billing", was: "shop" })
-   */
-  readonly was?: string | FormerIds;
-  /** "sqlite:./path.db", "memory:", or a store. By default IDEM_STORE, then sqlite:.idem/<id>.db, with the first id of `was` where there is one. */
-  readonly store?: string | Store;
-  /**
-   * An Idem server that keeps the events and runs and calls the functions: "http://127.0.0.1:8288". IDEM_SERVER by default.
-   * Such a client has no store and is not started; its functions are handed to `serve`.
-   */
-  readonly server?: string;
-  /** A world of its own inside the store: "default" unless given. */
-  readonly env?: string;
-  /** Schemas (Standard Schema) of the data of events, by event name. */
-  readonly events?: Schemas;
-  /** How long an event's `id` stays taken; "24h" by default. */
-  readonly eventWindow?: string | number;
-  /** How many runs this process executes at once; 100 by default. */
-  readonly runsInFlight?: number;
-  /**
-   * How many bytes of recorded values the runs at work may have in memory together, as JSON; 64 MiB by default. Past it runs take turns;
-   * one that is larger by itself runs alone.
-   */
-  readonly bytesInFlight?: number;
-  /** Whether lines of `logger` are kept with their runs, for people who look at them; true unless told. */
-  readonly runLogs?: boolean;
-  /**
-   * History older than this ("90d", at least "1h") is deleted while the client is started: ended runs with their events, steps
-   * and decisions. Open runs, open windows and held events stay. By default everything is kept; a server has its own.
-   */
-  readonly retention?: string | number;
-  /**
-   * For so long code may keep this process's event loop busy before it loses its runs to others: "5m" by default, "20s" to "24h". Only where
-   * others share the store (PostgreSQL).
-   */
-  readonly blockedMax?: string | number;
-  /** False switches the duplicate radar off: nobody then looks whether something ran twice. On by default, while started. */
-  readonly radar?: boolean;
-  /** Around the code of every function's runs and steps. */
-  readonly middleware?: readonly Middleware[];
-  /**
-   * Where warnings and errors go, and the lines of functions: the console by default, nowhere with `false`. Loggers like pino and bunyan
-   * are called with (fields, message), like winston with (message, fields), a console gets readable lines.
-   */
-  readonly logger?: Logger | false;
-  /** How `logger` is called, where its looks do not tell: a logger Idem does not recognise gets (message, fields). */
-  readonly logStyle?: LogStyle;
-  /** Time, chance, threads and network; for tests and simulation. */
-  readonly platform?: Platform;
-}
-
-export interface SendOptions {
-  /** How long the ids of these events stay taken. */
-  readonly window?: string | number;
-  /**
-   * On a host whose processes do not stay: once the events are stored a sweep begins, and the host is told to wait for its end. For example
-   * `waitUntil` of `@vercel/functions`. Without meaning in a client that is started.
-   */
-  readonly waitUntil?: (work: Promise<unknown>) => unknown;
-}
-
-export interface SendInTransaction extends SendOptions {
-  /** A transaction of your own in the engine's PostgreSQL. */
-  readonly tx: UserTransaction;
-}
-
-export interface SweepOptions {
-  /** How long it may take, with the steps it finishes at the end: "20s" by default, "1s" to "15m". */
-  readonly budget?: string | number;
-}
 
 export class Idem<Schemas extends EventSchemas = Untyped> {
   readonly id: string;
@@ -534,30 +465,3 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     }
   }
 }
-
-function readLogger({ logger = console, logStyle: style }: IdemOptions): {
-  logger: Logger;
-  style: LogStyle | undefined;
-} {
-  if (style !== undefined && !logStyles.includes(style)) {
-    throw errors.OPTION_INVALID({ option: "logStyle", why: `it must be one of ${logStyles.join(", ")}` });
-  }
-  if (logger === false) return { logger: silentLogger, style };
-  for (const level of ["debug", "info", "warn", "error"] as const) {
-    if (typeof logger?.[level] === "function") continue;
-    throw errors.OPTION_INVALID({ option: "logger", why: `it has no method "${level}"` });
-  }
-  return { logger, style };
-}
-
-const budgetMsMin = 1_000;
-const budgetMsMax = 15 * 60 * 1_000;
-
-function readBudget(budget: string | number = "20s"): number {
-  const ms = parseDuration(budget, "budget", budgetMsMax);
-  if (ms >= budgetMsMin) return ms;
-  throw errors.OPTION_INVALID({ option: "budget", why: "it must be 1s or longer: what was begun has to be finished" });
-}
-
-const readWindow = (window: string | number | undefined, option: string): number | null =>
-  window === undefined ? null : lasting(parseDuration(window), option);

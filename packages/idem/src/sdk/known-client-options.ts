@@ -1,7 +1,7 @@
 // Every option of a client and of its methods, by name.
 import { type Foreign, refuseUnknown } from "../model/known-options.ts";
 import type { UserTransaction } from "../store/outbox.ts";
-import type { IdemOptions, SendOptions } from "./client.ts";
+import type { IdemOptions, SendOptions } from "./client-options.ts";
 import type { EffectsApi, EffectsFilter, EffectVerdict } from "./effects-api.ts";
 import type { EventSchemas } from "./event-types.ts";
 import type { LimitOptions, PauseOptions, ResumeOptions } from "./functions-api.ts";

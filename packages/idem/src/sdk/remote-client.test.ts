@@ -2,7 +2,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import type { HttpRequest, HttpResponse } from "../platform/platform.ts";
-import { Idem, type IdemOptions } from "./client.ts";
+import { Idem } from "./client.ts";
+import type { IdemOptions } from "./client-options.ts";
 
 type Answer = (request: HttpRequest, tries: number) => Partial<HttpResponse>;
 

@@ -3,7 +3,8 @@
 import { hashStepId } from "../model/step-id.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import type { HttpRequest, HttpResponse } from "../platform/platform.ts";
-import { Idem, type IdemOptions } from "../sdk/client.ts";
+import { Idem } from "../sdk/client.ts";
+import type { IdemOptions } from "../sdk/client-options.ts";
 import type { ServeOptions } from "./app-handler.ts";
 import { fetchHandler } from "./fetch-handler.ts";
 

@@ -2,7 +2,8 @@
 import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { Idem, IdemOptions } from "../sdk/client.ts";
+import type { Idem } from "../sdk/client.ts";
+import type { IdemOptions } from "../sdk/client-options.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import { openInlineStore } from "../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../store/sqlite/migrations.ts";

@@ -2,7 +2,8 @@
 import { parseDuration } from "../model/duration.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import type { HttpRequest, HttpResponse } from "../platform/platform.ts";
-import { Idem, type IdemOptions } from "../sdk/client.ts";
+import { Idem } from "../sdk/client.ts";
+import type { IdemOptions } from "../sdk/client-options.ts";
 import type { EventSchemas } from "../sdk/event-types.ts";
 import { MemoryStore } from "../store/memory/store.ts";
 import type { Store } from "../store/store.ts";

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { Idem, type IdemOptions } from "../../sdk/client.ts";
+import { Idem } from "../../sdk/client.ts";
+import type { IdemOptions } from "../../sdk/client-options.ts";
 import type { DashboardOptions } from "../../sdk/open-dashboard.ts";
 
 export function sqliteFile(): string {

@@ -2,7 +2,7 @@
 import type { Swept } from "../../engine/sweep.ts";
 import { errors } from "../../model/errors.ts";
 import { environmentVariable } from "../../platform/node-platform.ts";
-import type { SweepOptions } from "../../sdk/client.ts";
+import type { SweepOptions } from "../../sdk/client-options.ts";
 import { isAllowed, json, refuseRequest } from "../cron-tick/answer-request.ts";
 
 /** A client of any schemas. */

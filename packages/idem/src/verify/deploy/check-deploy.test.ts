@@ -1,6 +1,6 @@
 // The command around replays: its threads are played here.
 import { expect, test } from "vitest";
-import type { IdemOptions } from "../../sdk/client.ts";
+import type { IdemOptions } from "../../sdk/client-options.ts";
 import type { FunctionOptions } from "../../sdk/function-types.ts";
 import type { MemoryStore } from "../../store/memory/store.ts";
 import { testIdem } from "../../testing/test-idem.ts";

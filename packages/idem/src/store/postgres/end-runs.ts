@@ -63,7 +63,7 @@ const endRunsSql = (now: string, isWanted: string, told: string, logs: Logs) => 
   cancelling as (${forgottenSql("cancels")}),
   ended as (
     update runs r
-       set ended_state = open.state, result = open.result, ended_at = t.now, ended_fence = open.fence${logs.counted}
+       set ended_state = open.state, result = open.result, ended_at = greatest(t.now, r.created_at), ended_fence = open.fence${logs.counted}
       from t, open where r.env = open.env and r.id = open.id and ${isOneOf("r")}
     returning r.env, r.fn, r.ended_state, r.ended_at, r.created_at, r.started_at${logs.returned}),
   noted as (

@@ -6,7 +6,8 @@ import { type CallReply, readCallReply } from "../protocol/call-reply.ts";
 import { writeCallRequest } from "../protocol/call-request.ts";
 import { metadataOf } from "../protocol/wire-ops.ts";
 import type { RemoteRun } from "./call-remote.ts";
-import { AppUnreachableError } from "./remote.ts";
+import type { Memo } from "./memo.ts";
+import { AppUnreachableError, type RemoteReply } from "./remote.ts";
 
 type Answer = Exclude<CallReply, { kind: "not-the-app" }>;
 
@@ -17,7 +18,7 @@ export class AppCall {
   private version = -1;
 
   constructor(private readonly run: RemoteRun) {
-    this.eventJsons = run.events.map((event) => JSON.stringify({ user: {}, ...event }));
+    this.eventJsons = run.events.map(jsonOf);
     const { env, fn } = run.destination;
     this.functionId = functionUuid(env, fn);
   }
@@ -26,10 +27,16 @@ export class AppCall {
   async ask(target: string | null, steps: readonly Step[], attempt: number, planOnly: boolean): Promise<Answer> {
     const { pass, ports, runId, destination, code } = this.run;
     const stepId = target ?? "step";
-    const call = { runId, stepId, planOnly, requestId: ports.newId(), ...ports.dispatch };
-    if (target === null) pass.asking = call.requestId;
+    const requestId = ports.newId();
+    const { generation, jobId } = ports.dispatch;
+    if (target === null) pass.asking = requestId;
     const body = writeCallRequest({
-      ...call,
+      runId,
+      stepId,
+      planOnly,
+      requestId,
+      generation,
+      jobId,
       events: this.eventJsons,
       steps,
       inputs: this.run.inputs,
@@ -39,16 +46,19 @@ export class AppCall {
       attempt,
       maxAttempts: this.run.maxAttempts,
       destination,
-      open: [...pass.memo.waitingIds, ...pass.memo.retrying.map(({ stepId: id }) => id)],
+      open: openIds(pass.memo),
     });
     const trace = ports.trace?.call(target, attempt + 1) ?? null;
-    const traceparent = trace?.traceparent ?? this.run.traceparentOf(call.requestId);
-    const answer = await code.remote
-      .call({ ...call, traceparent, fn: destination.fn, body, signal: pass.signal })
-      .catch((error: unknown) => {
-        trace?.failed(error);
-        throw error;
-      });
+    const traceparent = trace?.traceparent ?? this.run.traceparentOf(requestId);
+    const { fn } = destination;
+    const call = { fn, runId, stepId, planOnly, body, requestId, generation, jobId, traceparent, signal: pass.signal };
+    let answer: RemoteReply;
+    try {
+      answer = await code.remote.call(call);
+    } catch (error) {
+      trace?.failed(error);
+      throw error;
+    }
     trace?.answered(answer.status);
     const reply = readCallReply(answer);
     if (reply.kind === "not-the-app") throw new AppUnreachableError(`The app could not be reached: ${reply.why}`);
@@ -57,4 +67,19 @@ export class AppCall {
     if (said.length > 0) await ports.annotate?.(said);
     return reply;
   }
+}
+
+/** SDKs read `user` of every event. */
+function jsonOf(event: object): string {
+  const json = JSON.stringify(event);
+  return "user" in event ? json : `{"user":{},${json.slice(1)}`;
+}
+
+const none: readonly string[] = [];
+
+/** Steps that have begun and are not over. */
+function openIds({ waitingIds, retrying }: Memo): readonly string[] {
+  return retrying.length === 0 && waitingIds.length === 0
+    ? none
+    : [...waitingIds, ...retrying.map(({ stepId }) => stepId)];
 }

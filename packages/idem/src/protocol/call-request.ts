@@ -44,11 +44,10 @@ export function writeCallRequest(call: CallRequest): string {
   // The run's own event is sent in any case: it is not among what the app takes from what it fetched.
   const events = isLarge ? call.events[0]! : call.events.join(",");
   const stack = call.steps.filter(({ kind }) => !isLazy(kind)).map(({ stepId }) => stepId);
-  const aborted = new Set(call.steps.filter(({ kind }) => kind === "defer-abort").map(abortedDefer));
-  const defers = call.steps.filter(({ kind }) => kind === "defer");
   const ctx = {
     run_id: call.runId,
-    ...(call.functionId === null || hasPendingInput(call) ? {} : { fn_id: call.functionId }),
+    // Left out where it is not defined.
+    fn_id: call.functionId === null || hasPendingInput(call) ? undefined : call.functionId,
     env: call.env,
     step_id: call.stepId,
     attempt: call.attempt,
@@ -62,8 +61,7 @@ export function writeCallRequest(call: CallRequest): string {
     stack: { stack, current: stack.length },
     idem: call.open.length === 0 ? call.destination : { ...call.destination, open: call.open },
   };
-  const abortable = Object.fromEntries(defers.map(({ stepId }) => [stepId, { abortable: !aborted.has(stepId) }]));
-  return `{"event":${call.events[0]},"events":[${events}],"steps":${isLarge ? "{}" : steps},"defers":${JSON.stringify(abortable)},"version":${call.version},"use_api":${isLarge},"ctx":${JSON.stringify(ctx)}}`;
+  return `{"event":${call.events[0]},"events":[${events}],"steps":${isLarge ? "{}" : steps},"defers":${defersOf(call.steps)},"version":${call.version},"use_api":${isLarge},"ctx":${JSON.stringify(ctx)}}`;
 }
 
 /**
@@ -73,6 +71,14 @@ export function writeCallRequest(call: CallRequest): string {
 function hasPendingInput({ steps, inputs }: CallRequest): boolean {
   const edited = Object.keys(inputs);
   return edited.length > 0 && edited.some((id) => !steps.some(({ stepId }) => stepId === id));
+}
+
+/** JSON text of what was deferred, and whether it can still be called off. */
+function defersOf(steps: readonly RecordedStep[]): string {
+  const defers = steps.filter(({ kind }) => kind === "defer");
+  if (defers.length === 0) return "{}";
+  const aborted = new Set(steps.filter(({ kind }) => kind === "defer-abort").map(abortedDefer));
+  return JSON.stringify(Object.fromEntries(defers.map(({ stepId }) => [stepId, { abortable: !aborted.has(stepId) }])));
 }
 
 const charsOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);

@@ -100,10 +100,8 @@ describe("an event on the wire", () => {
   });
 
   test("keeps every other field, whatever its name", () => {
-    const event = JSON.parse('{"name":"a/b","id":"7","v":"2","data":{"__proto__":1},"__proto__":{"x":1}}');
-    expect(JSON.stringify(normaliseEvent(event, "The event"))).toBe(
-      '{"name":"a/b","id":"7","v":"2","__proto__":{"x":1},"data":{"__proto__":1}}',
-    );
+    const text = '{"name":"a/b","id":"7","v":"2","data":{"__proto__":1},"__proto__":{"x":1}}';
+    expect(JSON.stringify(normaliseEvent(JSON.parse(text), "The event"))).toBe(text);
   });
 });
 

@@ -70,6 +70,7 @@ export const normaliseEvents = (events: readonly unknown[]): unknown[] =>
 
 export function normaliseEvent(event: unknown, where: string): unknown {
   if (!isJsonObject(event)) return event;
+  if (isNormal(event)) return event;
   const { ts, user, meta, data, ...rest } = event;
   return {
     ...rest,
@@ -80,6 +81,14 @@ export function normaliseEvent(event: unknown, where: string): unknown {
     ...(meta === undefined || meta === null ? {} : { meta: mergeSessions(meta, where) }),
   };
 }
+
+/** Nothing is left out of it and nothing added. */
+const isNormal = ({ ts, user, meta, data }: Record<string, unknown>): boolean =>
+  ts !== 0 &&
+  ts !== null &&
+  user !== null &&
+  meta === undefined &&
+  (!isJsonObject(data) || !Object.hasOwn(data, "_inngest"));
 
 /** `_inngest` says who invoked whom; an event from outside must not. */
 export function withoutInternals(data: unknown): unknown {

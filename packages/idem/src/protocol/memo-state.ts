@@ -32,9 +32,12 @@ export function statesOf(steps: readonly RecordedStep[], inputs: Readonly<Record
   const entries = steps
     .filter(({ kind }) => !isLazy(kind))
     .map((step) => `${JSON.stringify(step.stepId)}:${stateOf(step)}`);
-  const recorded = new Set(steps.map(({ stepId }) => stepId));
-  for (const [stepId, input] of Object.entries(inputs)) {
-    if (!recorded.has(stepId)) entries.push(`${JSON.stringify(stepId)}:{"type":"input","input":${input}}`);
+  const edited = Object.entries(inputs);
+  if (edited.length > 0) {
+    const recorded = new Set(steps.map(({ stepId }) => stepId));
+    for (const [stepId, input] of edited) {
+      if (!recorded.has(stepId)) entries.push(`${JSON.stringify(stepId)}:{"type":"input","input":${input}}`);
+    }
   }
   return `{${entries.join(",")}}`;
 }

@@ -15,8 +15,8 @@ export interface OpName {
 
 export type WireOp = OpName & {
   readonly race: boolean;
-  /** Metadata of its run or of itself; absent for none. */
-  readonly metadata?: readonly MetadataChange[];
+  /** Metadata of its run or of itself; undefined for none. */
+  readonly metadata?: readonly MetadataChange[] | undefined;
 } & (
     | {
         readonly op: "ran";
@@ -88,44 +88,66 @@ export function readOps(value: unknown): WireOp[] {
   if (list.length > opsMax + 1) {
     throw errors.REPLY_INVALID({ why: `it holds ${list.length} ops, more than ${opsMax}` });
   }
-  return list.map((op, i) => readOp(op, `op ${i + 1} of ${list.length}`));
+  return list.map((op, i) => readOp(op, i, list.length));
 }
 
-function readOp(value: unknown, where: string): WireOp {
-  if (!isObject(value)) throw errors.REPLY_INVALID({ why: `${where} is not an object` });
-  const { id, op, opts, data, error, userland, displayName, name } = value;
+const nothing: Readonly<Record<string, unknown>> = {};
+
+/** Names every field of what apps say of every step (docs/performance.md#objects); the rest is in `readOther`. */
+function readOp(value: unknown, i: number, count: number): WireOp {
+  if (!isObject(value)) throw errors.REPLY_INVALID({ why: `${whereOf(i, count)} is not an object` });
+  const { id, op, opts, data, userland, displayName } = value;
   if (typeof id !== "string" || !idChars.test(id)) {
-    throw errors.REPLY_INVALID({ why: `${where} has no usable id` });
+    throw errors.REPLY_INVALID({ why: `${whereOf(i, count)} has no usable id` });
   }
-  const author = isObject(userland) ? userland : {};
-  const options = isObject(opts) ? opts : {};
-  const index =
+  const author = isObject(userland) ? userland : nothing;
+  const options = isObject(opts) ? opts : nothing;
+  const name = clip(textOf(author.id) || textOf(displayName) || textOf(value.name) || id);
+  const repeat =
     typeof author.index === "number" && Number.isInteger(author.index) && author.index > 0 ? author.index : 0;
-  const base = {
-    stepId: id,
-    name: clip(firstText(author.id, displayName, name, id)),
-    repeat: index,
-    race: options.parallelMode === "race",
-    ...(value.metadata === undefined ? {} : { metadata: readOpMetadata(value.metadata, id) }),
-  };
-  const text = (key: string): string => {
-    const found = options[key];
-    return typeof found === "string" ? found : found === undefined || found === null ? "" : String(found);
-  };
-  const json = (): string => JSON.stringify(data ?? null);
+  const race = options.parallelMode === "race";
+  const metadata = value.metadata === undefined ? undefined : readOpMetadata(value.metadata, id);
   switch (op) {
     case "StepRun":
     case "Step":
       return {
-        ...base,
+        stepId: id,
+        name,
+        repeat,
+        race,
+        metadata,
         op: "ran",
         kind: kindOf(options.type),
-        json: json(),
+        json: JSON.stringify(data ?? null),
         input: inputOf(options.input),
         startedAt: startedAt(value.timing),
       };
-    case "StepPlanned":
-      return { ...base, op: "planned", kind: kindOf(options.type), input: inputOf(options.input) };
+    case "StepPlanned": {
+      const input = inputOf(options.input);
+      return { stepId: id, name, repeat, race, metadata, op: "planned", kind: kindOf(options.type), input };
+    }
+    case "RunComplete":
+    case "SyncRunComplete":
+      return { stepId: id, name, repeat, race, metadata, op: "complete", json: JSON.stringify(data ?? null) };
+    default:
+      return readOther({ stepId: id, name, repeat, race, metadata }, value, options, whereOf(i, count));
+  }
+}
+
+type OpBase = Pick<WireOp, "stepId" | "name" | "repeat" | "race" | "metadata">;
+
+function readOther(
+  base: OpBase,
+  value: Readonly<Record<string, unknown>>,
+  options: Readonly<Record<string, unknown>>,
+  where: string,
+): WireOp {
+  const { op, error, name } = value;
+  const text = (key: string): string => {
+    const found = options[key];
+    return typeof found === "string" ? found : found === undefined || found === null ? "" : String(found);
+  };
+  switch (op) {
     case "StepError":
     case "StepFailed":
       return {
@@ -140,7 +162,7 @@ function readOp(value: unknown, where: string): WireOp {
     case "Sleep":
       return { ...base, op: "sleep", until: text("duration") || (typeof name === "string" ? name : "") };
     case "WaitForEvent": {
-      const event = firstText(name, options.event);
+      const event = textOf(name) || textOf(options.event);
       if (event === "") throw errors.REPLY_INVALID({ why: `${where} (${base.name}) waits for no event` });
       const condition = text("if");
       return {
@@ -152,7 +174,7 @@ function readOp(value: unknown, where: string): WireOp {
       };
     }
     case "WaitForSignal": {
-      const signal = firstText(options.signal, name);
+      const signal = textOf(options.signal) || textOf(name);
       if (signal === "") throw errors.REPLY_INVALID({ why: `${where} (${base.name}) waits for no signal` });
       return {
         ...base,
@@ -195,9 +217,6 @@ function readOp(value: unknown, where: string): WireOp {
         format: text("format"),
         body: typeof options.body === "string" ? options.body : JSON.stringify(options.body ?? {}),
       };
-    case "RunComplete":
-    case "SyncRunComplete":
-      return { ...base, op: "complete", json: json() };
     case "DeferAdd":
       return {
         ...base,
@@ -254,8 +273,9 @@ function headersOf(value: unknown): Record<string, string> {
   );
 }
 
-const firstText = (...values: unknown[]): string =>
-  (values.find((value) => typeof value === "string" && value !== "") as string | undefined) ?? "";
+const whereOf = (i: number, count: number): string => `op ${i + 1} of ${count}`;
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 const clip = (text: string): string => (text.length <= nameCharsMax ? text : text.slice(0, nameCharsMax));
 
@@ -264,4 +284,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** Of all of them, in their order. */
 export const metadataOf = (ops: readonly WireOp[]): readonly MetadataChange[] =>
-  ops.flatMap(({ metadata }) => metadata ?? []);
+  ops.every(({ metadata }) => metadata === undefined)
+    ? noChanges
+    : ops.flatMap(({ metadata }) => metadata ?? noChanges);
+
+const noChanges: readonly MetadataChange[] = [];

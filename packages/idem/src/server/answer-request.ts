@@ -3,14 +3,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { errors, IdemError } from "../model/errors.ts";
+import type { Encoding } from "../protocol/content-coding.ts";
 import { problemOf, problemType, statusOf, wireErrorOf } from "../protocol/problem.ts";
 import { readJson } from "../protocol/read-json.ts";
 import { admitCaller } from "./admit-caller.ts";
 import { type Admitted, admitPerson, isChange } from "./admit-person.ts";
-import type { BodyShare } from "./body-budget.ts";
 import type { PageGuard } from "./browser-guard.ts";
 import { type Actor, devActor, keyActor, programActor } from "./people/actor.ts";
-import { encodingOf, readBody, streamBody } from "./read-body.ts";
+import { encodingOf, streamBody } from "./read-body.ts";
 import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
 import { paramsOf, type Router } from "./router.ts";
 import type { World } from "./world.ts";
@@ -78,10 +78,13 @@ export interface AskedRequest extends RouteRequest {
   actor: Actor;
 }
 
+const noBody = Buffer.alloc(0);
+const nobodyListens = (): void => {};
+
 /** Of a request on a line of ours. Parts that most routes never ask for are made when they do. */
 export class NodeRequest implements AskedRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
-  body: Buffer = Buffer.alloc(0);
+  body: Buffer = noBody;
   stream?: AsyncIterable<Uint8Array>;
   env = "";
   actor: Actor = programActor;
@@ -124,7 +127,7 @@ export class NodeRequest implements AskedRequest {
   }
 
   /** Called once the answer is out: the line goes on to other requests. */
-  answered: () => void = () => {};
+  answered: () => void = nobodyListens;
 
   /** Called once a stream is over: nobody reads what may still be said, also when only HEAD was asked. */
   streamed(): void {
@@ -136,18 +139,18 @@ export class NodeRequest implements AskedRequest {
   }
 }
 
+/** The server's part of one answer, and the calls made on the way to it. */
 export interface AnswerOptions {
   readonly world: World;
   readonly guard: PageGuard;
-  readonly share: BodyShare;
   /** Admits callers where they are not the server's own people: beside an embedded engine its application knows them. */
-  readonly admit?: (route: Route, request: AskedRequest) => Promise<Admitted>;
+  admit?(route: Route, request: AskedRequest): Promise<Admitted>;
   /** Asks a caller that waits for it to send its body now. */
-  readonly invite: () => void;
+  invite(): void;
   /** Called once who asks has shown what the route wants to see. */
-  readonly admitted?: () => void;
-  /** Where a request has a place among those under way: it has none while its body is awaited. */
-  readonly whileAwaited?: (read: () => Promise<Buffer>) => Promise<Buffer>;
+  admitted?(): void;
+  /** The body as it was before it was compressed, within `bytesMax`. */
+  takeBody(encoding: Encoding | null, bytesMax: number): Promise<Buffer>;
 }
 
 /** Admits the caller, takes the body, and asks the route. */
@@ -155,11 +158,12 @@ export async function answerRequest(
   route: Route,
   request: AskedRequest,
   incoming: Readable,
-  { world, guard, share, invite, admit, admitted, whileAwaited = (read) => read() }: AnswerOptions,
+  options: AnswerOptions,
 ): Promise<RouteAnswer> {
+  const { world, guard } = options;
   guard.checkOrigin(request.method, route.access, request.headers);
   if (route.access === "operator" || route.access === "sign-in") {
-    const { env, actor } = await (admit?.(route, request) ?? admitPerson(route, request, world, guard));
+    const { env, actor } = await (options.admit?.(route, request) ?? admitPerson(route, request, world, guard));
     request.env = env;
     request.actor = actor;
     // It has been read; routes refuse parameters they do not know.
@@ -168,7 +172,7 @@ export async function answerRequest(
     request.env = admitCaller(route.access, request, world.credentials);
     if (route.access === "signing-key") request.actor = world.credentials.required ? keyActor(request.env) : devActor;
   }
-  admitted?.();
+  options.admitted?.();
   // Routes that are open to everybody look for themselves where they take an environment by its name.
   if (route.access !== "open" && !isChange(request.method)) await world.checkKnown(request.env);
   const quota = route.access === "event-key" ? world.eventQuotas?.of(request.params.key) : undefined;
@@ -180,9 +184,9 @@ export async function answerRequest(
     const encoding = encodingOf(headers["content-encoding"]);
     // Said to be too large: not even begun.
     if (Number(headers["content-length"]) > max) throw errors.BODY_TOO_LARGE({ max });
-    invite();
+    options.invite();
     if (route.streams === true) request.stream = streamBody(incoming, encoding, max);
-    else request.body = await whileAwaited(() => readBody(incoming, encoding, max, share));
+    else request.body = await options.takeBody(encoding, max);
     quota?.takeBytes(request.body.length);
   } else if (route.streams === true) {
     request.stream = streamBody(incoming, null, 0);
@@ -197,11 +201,8 @@ const hasBody = (headers: RouteRequest["headers"]): boolean =>
 const jsonOnly: readonly string[] = ["application/json"];
 
 function checkContentType(route: Route, header: string | undefined): void {
-  if (header === undefined || header === "application/json") {
-    if (header === undefined || route.contentTypes === undefined) return;
-  }
   const taken = route.contentTypes ?? jsonOnly;
-  if (taken.includes("*")) return;
+  if (header === undefined || taken.includes(header) || taken.includes("*")) return;
   const [type, ...parameters] = header.split(";").map((part) => part.trim().toLowerCase());
   const isTaken =
     taken.includes(type!) || (taken.includes("application/json") && /^application\/[\w.-]+\+json$/.test(type!));

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -47,6 +47,23 @@ test("a call says which span of which trace it is", async () => {
   )();
   await remote.call(call);
   expect(seen).toEqual([call.traceparent]);
+});
+
+test("a call that nobody waits for any more is given up, and one that was answered is not listened for", async () => {
+  const nobody = new AbortController();
+  const asked: string[] = [];
+  const remote = (
+    await appThat((request, response) => {
+      asked.push(request.url!);
+      if (asked.length === 2) nobody.abort();
+      else response.end("{}");
+    })
+  )();
+  await remote.call({ ...call, signal: nobody.signal });
+  expect(getEventListeners(nobody.signal, "abort")).toEqual([]);
+  await expect(remote.call({ ...call, signal: nobody.signal })).rejects.toThrow(/could not be reached: .*aborted/);
+  await expect(remote.call({ ...call, signal: nobody.signal })).rejects.toThrow(/could not be reached: .*aborted/);
+  expect(asked).toHaveLength(2);
 });
 
 test("what an app's middleware throws around the SDK is read as that, signed or not, streamed or not", async () => {

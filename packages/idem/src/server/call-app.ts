@@ -16,13 +16,30 @@ const replyBytesMax = 8 * 1024 * 1024;
 /** The wire's word for who calls. */
 export const serverKind = (mode: Mode): string => (mode === "dev" ? "dev" : "cloud");
 
-export function callApp(env: string, url: string, options: CallAppOptions): Remote {
-  return { call: (call) => callOnce(env, addressOf(url, call), call, options) };
+/** Where a function's next step is asked for. */
+interface Asked {
+  readonly fn: string;
+  readonly url: string;
+  /** For people. */
+  readonly shown: string;
 }
 
-async function callOnce(env: string, url: string, call: RemoteCall, options: CallAppOptions): Promise<RemoteReply> {
+export function callApp(env: string, url: string, options: CallAppOptions): Remote {
+  // Judged by its text, which is the same for every call of the function but those for one step alone.
+  let last: Asked | null = null;
+  const call = async (call: RemoteCall): Promise<RemoteReply> => {
+    if (last !== null && call.stepId === "step" && call.fn === last.fn) return callOnce(env, last, call, options);
+    const address = addressOf(url, call);
+    options.checkUrl(address);
+    const asked = { fn: call.fn, url: address, shown: withoutQuery(address) };
+    if (call.stepId === "step") last = asked;
+    return callOnce(env, asked, call, options);
+  };
+  return { call };
+}
+
+function callOnce(env: string, { url, shown }: Asked, call: RemoteCall, options: CallAppOptions): Promise<RemoteReply> {
   const { platform, credentials, mode } = options;
-  options.checkUrl(url);
   const key = mode === "start" ? credentials.signingKeyOf(env) : null;
   const body = key === null ? call.body : canonicalBody(call.body);
   const headers: Record<string, string> = {
@@ -33,10 +50,10 @@ async function callOnce(env: string, url: string, call: RemoteCall, options: Cal
     "x-inngest-generation-id": String(call.generation),
     "x-inngest-job-id": call.jobId,
     traceparent: call.traceparent,
-    ...(key === null ? {} : { [signatureHeader]: signRequest(body, key, platform.wallMs()) }),
   };
+  if (key !== null) headers[signatureHeader] = signRequest(body, key, platform.wallMs());
   const request = { url, method: "POST", headers, body, bodyBytesMax: replyBytesMax, signal: call.signal };
-  return exchange(env, request, withoutQuery(url), key !== null, options);
+  return exchange(env, request, shown, key !== null, options);
 }
 
 function addressOf(url: string, { fn, stepId }: RemoteCall): string {

@@ -4,8 +4,17 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { errors, IdemError } from "../model/errors.ts";
 import { chargeCost } from "../model/metered-cost.ts";
 import type { Turns } from "../model/turns.ts";
+import type { Encoding } from "../protocol/content-coding.ts";
 import { statusOf } from "../protocol/problem.ts";
-import { type Asked, answerRequest, errorAnswer, findRoute, NodeRequest, splitTarget } from "./answer-request.ts";
+import {
+  type AnswerOptions,
+  type Asked,
+  answerRequest,
+  errorAnswer,
+  findRoute,
+  NodeRequest,
+  splitTarget,
+} from "./answer-request.ts";
 import type { AwaitedBodies, AwaitedBody } from "./awaited-bodies.ts";
 import { trustOf } from "./awaited-bodies.ts";
 import type { BrowserGuard } from "./browser-guard.ts";
@@ -13,7 +22,7 @@ import { unknownPage } from "./dashboard/serve-dashboard.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Lines } from "./lines.ts";
 import { dataHeaders } from "./people/safe-headers.ts";
-import { CallerGone } from "./read-body.ts";
+import { bodyAtHand, CallerGone, readBody } from "./read-body.ts";
 import type { Route, RouteAnswer } from "./route.ts";
 import type { Router } from "./router.ts";
 import { isStream, type PlainBody, sendPlain, sendStream } from "./send-answer.ts";
@@ -41,7 +50,7 @@ export interface Traffic {
 
 type Headers = Record<string, string>;
 
-export class IncomingRequest {
+export class IncomingRequest implements AnswerOptions {
   private route: Route | null = null;
   private request: NodeRequest | null = null;
   /** For browsers: what an answer for people may do, and which pages of other origins may read it. */
@@ -55,10 +64,18 @@ export class IncomingRequest {
     private readonly response: ServerResponse,
     private readonly traffic: Traffic,
     /** Set while the caller waits to be asked for its body. */
-    private invite: (() => void) | null,
+    private invitation: (() => void) | null,
   ) {
     // Without a listener an error on a line that was cut would end the process.
     response.on("error", ignore);
+  }
+
+  get world(): World {
+    return this.traffic.world;
+  }
+
+  get guard(): BrowserGuard {
+    return this.traffic.guard;
   }
 
   async serve(): Promise<void> {
@@ -75,7 +92,7 @@ export class IncomingRequest {
 
   private async answer(): Promise<void> {
     const { traffic, incoming } = this;
-    const { world, guard } = traffic;
+    const { guard } = traffic;
     const method = incoming.method!;
     const { path, search } = splitTarget(incoming.url!);
     if (traffic.isStopping) throw errors.SERVER_BUSY({ why: "it is stopping" });
@@ -92,16 +109,8 @@ export class IncomingRequest {
     else this.takePlace(route);
     const request = new NodeRequest(incoming, method, path, search, found.params);
     this.request = request;
-    const invite = () => {
-      this.invite?.();
-      this.invite = null;
-    };
-    const body = traffic.bodies.of(incoming, route.access);
-    this.body = body;
-    const whileAwaited = (read: () => Promise<Buffer>) => this.awaitBody(body, route, read);
-    const admitted = () => traffic.lines.show(incoming.socket, trustOf[route.access]);
-    const options = { world, guard, share: body, invite, admitted, whileAwaited };
-    const answer = await answerRequest(route, request, incoming, options);
+    this.body = traffic.bodies.of(incoming, route.access);
+    const answer = await answerRequest(route, request, incoming, this);
     if (!isStream(answer.body)) return this.send(answer, answer.body);
     try {
       this.waitApart();
@@ -136,23 +145,42 @@ export class IncomingRequest {
     this.place = "nowhere";
   }
 
-  /** Its place is free until the body is here. */
-  private async awaitBody(body: AwaitedBody, route: Route, read: () => Promise<Buffer>): Promise<Buffer> {
+  invite(): void {
+    this.invitation?.();
+    this.invitation = null;
+  }
+
+  admitted(): void {
+    this.traffic.lines.show(this.incoming.socket, trustOf[this.route!.access]);
+  }
+
+  async takeBody(encoding: Encoding | null, bytesMax: number): Promise<Buffer> {
     const { traffic, incoming } = this;
-    const isPlaced = this.place !== "waiting";
-    if (isPlaced) this.leavePlace();
+    // Node says that a request is there before it looks behind the head.
+    await null;
+    const here = encoding === null ? bodyAtHand(incoming, this.body!) : null;
+    const bytes = here ?? (await this.awaitBody(encoding, bytesMax));
+    const turn = bytes.length < traffic.limits.largeBodyBytes ? undefined : traffic.reading.next(0);
+    if (turn !== undefined) {
+      if (this.place !== "waiting") this.leavePlace();
+      await turn;
+    }
+    chargeCost(bytes.length * takingCost);
+    if (this.place === "nowhere") this.takePlace(this.route!);
+    return bytes;
+  }
+
+  /** Its place is free until the body is here. */
+  private async awaitBody(encoding: Encoding | null, bytesMax: number): Promise<Buffer> {
+    const { traffic, incoming } = this;
+    const body = this.body!;
+    if (this.place !== "waiting") this.leavePlace();
     body.begin(traffic.lines.addressOf(incoming.socket), traffic.world.platform.monoMs());
-    let bytes: Buffer;
     try {
-      bytes = await read();
+      return await readBody(incoming, encoding, bytesMax, body);
     } finally {
       body.end();
     }
-    const turn = bytes.length < traffic.limits.largeBodyBytes ? undefined : traffic.reading.next(0);
-    if (turn !== undefined) await turn;
-    chargeCost(bytes.length * takingCost);
-    if (isPlaced) this.takePlace(route);
-    return bytes;
   }
 
   /** It will take its time, and must not take the place of those who want an answer now. */
@@ -183,7 +211,7 @@ export class IncomingRequest {
     const { response, incoming } = this;
     if (response.destroyed || response.headersSent) return;
     // A caller that still waits to be invited sends nothing now; what it sends next would be taken for its body.
-    if (this.traffic.isStopping || this.invite !== null) response.setHeader("connection", "close");
+    if (this.traffic.isStopping || this.invitation !== null) response.setHeader("connection", "close");
     sendPlain(response, answer, body, this.pageHeaders);
     if (!incoming.complete) this.linger();
   }

@@ -1,5 +1,6 @@
 // A request's body, bounded while it arrives: what is too large is refused at the first byte too many, and what is
 // compressed may grow neither beyond the same bound nor beyond a multiple of what was sent. All bodies together have a bound as well.
+import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { Zlib } from "node:zlib";
 import { errors } from "../model/errors.ts";
@@ -30,6 +31,17 @@ export function encodingOf(header: string | undefined): Encoding | null {
   return encoding;
 }
 
+/**
+ * A body that came together with its head, as small ones do, once Node has taken it apart: nothing has to be listened for. Null where some of it is
+ * still to come, or where its head does not say how long it is. No longer than its head says, which is for the caller to judge.
+ */
+export function bodyAtHand(source: IncomingMessage, share: BodyShare): Buffer | null {
+  const { readableLength } = source;
+  if (readableLength === 0 || readableLength !== Number(source.headers["content-length"])) return null;
+  share.take(readableLength);
+  return source.read() as Buffer;
+}
+
 export async function readBody(
   source: Readable,
   encoding: Encoding | null,
@@ -51,6 +63,8 @@ export async function readBody(
 }
 
 function collect(source: Readable, bytesMax: number, share: BodyShare): Promise<Buffer> {
+  // It will not be closed a second time.
+  if (source.destroyed) return Promise.reject(callerGone);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

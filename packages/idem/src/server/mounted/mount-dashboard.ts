@@ -1,6 +1,7 @@
 // The dashboard beside an embedded engine: the server's pages and routes behind one Fetch handler, over the client's own engine and store.
 // Order: who asks, then what for; a stranger learns nothing of what there is.
 import { errors, IdemError } from "../../model/errors.ts";
+import type { Encoding } from "../../protocol/content-coding.ts";
 import { statusOf } from "../../protocol/problem.ts";
 import type { Authorize, DashboardHandler, MountedClient } from "../../sdk/open-dashboard.ts";
 import { namedEnv } from "../admit-caller.ts";
@@ -12,7 +13,7 @@ import { unexpected } from "../incoming-request.ts";
 import { serverLimits } from "../limits.ts";
 import type { Actor } from "../people/actor.ts";
 import { dataHeaders } from "../people/safe-headers.ts";
-import { CallerGone } from "../read-body.ts";
+import { CallerGone, readBody } from "../read-body.ts";
 import type { Route, RouteAnswer } from "../route.ts";
 import { routerOf } from "../router.ts";
 import { FetchRequest, responseOf } from "./fetch-request.ts";
@@ -64,7 +65,8 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
     const source = asked.source();
     try {
       const admitting = async () => admit(route, asked, actor);
-      const options = { world, guard, share, invite: () => {}, admit: admitting };
+      const takeBody = (encoding: Encoding | null, max: number) => readBody(source, encoding, max, share);
+      const options = { world, guard, takeBody, invite: () => {}, admit: admitting };
       return responseOf(asked, await answerRequest(route, asked, source, options), dataHeaders);
     } finally {
       share.giveBack();

@@ -90,8 +90,8 @@ export const flowDefects: readonly Defect[] = [
     patches: [
       {
         file: sqlite("start-run"),
-        from: "        countAsking(tx, found);\n        return {\n            ...base,",
-        to: "        countAsking(tx, found);\n        driveAtOnce(refuseStart(tx, env, pair, out));\n        return {\n            ...base,",
+        from: "        countAsking(tx, found);\n        const why",
+        to: "        countAsking(tx, found);\n        driveAtOnce(refuseStart(tx, env, pair, out));\n        const why",
       },
     ],
   },

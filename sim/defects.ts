@@ -111,9 +111,9 @@ const plainDefects: readonly Defect[] = [
     name: "a repeated call counts as another asking",
     patches: [
       {
-        file: sqlite("ingest-events"),
-        from: "        answerLeasedAgain(tx, env, event.id, pairs, deliverTo, out);",
-        to: "        answerLeasedAgain(tx, env, event.id, pairs, deliverTo, out);\n        if (event.callerId !== null) tx.connection.run(\"update claims set asked = asked + 1 where env = ? and scope = 'event' and key = ?\", env, event.callerId);",
+        file: rules("ingest-events"),
+        from: "    yield* answerLeasedAgain(tx, env, eventId, pairs, deliverTo, out);",
+        to: "    yield* answerLeasedAgain(tx, env, eventId, pairs, deliverTo, out);\n    if (stored.caller_id !== null) tx.write(\"update claims set asked = asked + 1 where env = ? and scope = 'event' and key = ?\", env, stored.caller_id);",
       },
     ],
   },
@@ -121,9 +121,9 @@ const plainDefects: readonly Defect[] = [
     name: "a duplicate event wakes those who wait",
     patches: [
       {
-        file: sqlite("ingest-events"),
-        from: "    tx.connection.run(linkToFirstSql, firstId, env, event.id);",
-        to: '    tx.connection.run(linkToFirstSql, firstId, env, event.id);\n    if (someoneWaitsFor(tx, env, event.name)) {\n        insertJob(tx, env, { id: "deliver:" + event.id, kind: "deliver", runId: null, eventId: event.id, fn: null, rank: tx.at.now, dueAt: null, fence: 0, leasedBy: null, lane: null, startBy: null, hadWaits: false });\n        out.queued = true;\n    }',
+        file: rules("ingest-events"),
+        from: "    tx.write(linkToFirstSql, firstId, env, event.id);",
+        to: "    tx.write(linkToFirstSql, firstId, env, event.id);\n    if (yield* tx.isAwaited(env, event.name)) deliver(tx, env, event, null, out);",
       },
     ],
   },
@@ -153,7 +153,7 @@ const plainDefects: readonly Defect[] = [
     name: "a cancelled run keeps its job",
     patches: [
       {
-        file: rules("cancel-run"),
+        file: rules("cancel-holder"),
         from: "const job = yield* tx.one(deleteJobSql, env, runId);",
         to: 'const job = yield* tx.one("select lane, leased_by from jobs where env = ? and id = ?", env, runId);',
       },
@@ -213,9 +213,9 @@ const plainDefects: readonly Defect[] = [
     name: "a batch is stored event by event",
     patches: [
       {
-        file: sqlite("ingest-events"),
-        from: "    events.forEach((event, i) => {\n",
-        to: "    events.forEach((event, i) => {\n        if (i > 0 && tx.at.now % 11 === 0)\n            return;\n",
+        file: rules("ingest-events"),
+        from: "    for (const [i, given] of events.entries()) {\n",
+        to: "    for (const [i, given] of events.entries()) {\n        if (i > 0 && tx.at.now % 11 === 0)\n            continue;\n",
       },
     ],
   },

@@ -89,9 +89,9 @@ export const flowDefects: readonly Defect[] = [
     name: "a rate limit counts what the key refuses",
     patches: [
       {
-        file: sqlite("start-run"),
-        from: "        countAsking(tx, found);\n        const why",
-        to: "        countAsking(tx, found);\n        driveAtOnce(refuseStart(tx, env, pair, out));\n        const why",
+        file: rules("start-run"),
+        from: "        tx.countAsking(env, found);\n",
+        to: "        tx.countAsking(env, found);\n        yield* refuseStart(tx, env, pair, out);\n",
       },
     ],
   },

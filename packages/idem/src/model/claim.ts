@@ -118,7 +118,12 @@ export const functionKeyAsk = (
  * A claim after somebody asks for its key. The first writer wins; a window that ended by itself is a new one
  * with a new generation; a released key may be taken again but stays in the same generation.
  */
-export function askClaim(existing: Claim | null, ask: ClaimAsk, at: Instant): { taken: boolean; claim: Claim } {
+export function askClaim(
+  existing: Claim | null,
+  ask: ClaimAsk,
+  at: Instant,
+  state: ClaimState = "in-flight",
+): { taken: boolean; claim: Claim } {
   const open = existing !== null && isOpen(existing, at.windowNow(existing.takenAt));
   if (open && existing.state !== "released") {
     return { taken: false, claim: { ...existing, asked: existing.asked + 1, lastAskedAt: at.now } };
@@ -129,7 +134,7 @@ export function askClaim(existing: Claim | null, ask: ClaimAsk, at: Instant): { 
     holder: ask.holder,
     fence: (existing?.fence ?? 0) + 1,
     generation: open ? existing.generation : ask.generation,
-    state: "in-flight",
+    state,
     fingerprint: ask.fingerprint,
     takenAt: at.now,
     leaseUntil: ask.leaseMs === null ? null : at.now + ask.leaseMs,
@@ -146,12 +151,14 @@ export function askClaim(existing: Claim | null, ask: ClaimAsk, at: Instant): { 
  * An asker that waited for a key's lock began before the one that had it, and has an older instant: the key is judged no earlier than it was
  * taken, or a window that is over would look like one that is yet to begin. Where one writer is at work nobody waits, and nothing is late.
  */
-export function askFor(at: Instant, found: Claim | null, ask: ClaimAsk): { taken: boolean; claim: Claim } {
+export function askFor(
+  at: Instant,
+  found: Claim | null,
+  ask: ClaimAsk,
+  state: ClaimState = "in-flight",
+): { taken: boolean; claim: Claim } {
   const lateMs = found === null ? 0 : found.takenAt - at.now;
-  if (lateMs <= 0) return askClaim(found, ask, at);
-  return askClaim(found, ask, {
-    ...at,
-    now: at.now + lateMs,
-    windowNow: (takenAt) => at.windowNow(takenAt) + lateMs,
-  });
+  if (lateMs <= 0) return askClaim(found, ask, at, state);
+  const later = { ...at, now: at.now + lateMs, windowNow: (takenAt: number) => at.windowNow(takenAt) + lateMs };
+  return askClaim(found, ask, later, state);
 }

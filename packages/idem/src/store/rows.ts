@@ -108,6 +108,22 @@ export const readClaim = (row: ClaimRow): Claim => ({
   outcome: row.outcome,
 });
 
+/** The columns from holder to outcome, in the order of `Claim`. */
+export const claimValues = (claim: Claim): (string | number | null)[] => [
+  claim.holder,
+  claim.fence,
+  claim.generation,
+  claim.state,
+  claim.fingerprint,
+  claim.takenAt,
+  claim.leaseUntil,
+  claim.endsAt,
+  claim.held ? 1 : 0,
+  claim.asked,
+  claim.lastAskedAt,
+  claim.outcome,
+];
+
 export interface RunRow {
   id: string;
   fn: string;

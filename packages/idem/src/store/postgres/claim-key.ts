@@ -3,8 +3,8 @@
 // What was found is kept with the transaction, so a key is read once and later askers of the same transaction see what earlier ones took.
 
 import { isSingletonScope } from "../../flow/singleton/plan.ts";
-import { askFor, type Claim, type ClaimAsk, eventScope, webhookScope } from "../../model/claim.ts";
-import { type ClaimRow, readClaim } from "../rows.ts";
+import { type Claim, type ClaimAsk, eventScope, webhookScope } from "../../model/claim.ts";
+import { type ClaimRow, claimValues, readClaim } from "../rows.ts";
 import { compareTexts, indexable } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -71,24 +71,7 @@ export function writeClaim(tx: Transaction, env: string, claim: Claim): void {
   const isAsMade = locked.claim === null && locked.made !== null && isSame(locked.made, claim);
   locked.claim = claim;
   if (isAsMade) return;
-  tx.connection.write(
-    writeClaimSql,
-    claim.holder,
-    claim.fence,
-    claim.generation,
-    claim.state,
-    claim.fingerprint,
-    claim.takenAt,
-    claim.leaseUntil,
-    claim.endsAt,
-    claim.held ? 1 : 0,
-    claim.asked,
-    claim.lastAskedAt,
-    claim.outcome,
-    env,
-    claim.scope,
-    indexable(claim.key),
-  );
+  tx.connection.write(writeClaimSql, ...claimValues(claim), env, claim.scope, indexable(claim.key));
 }
 
 const isSame = (a: Claim, b: Claim): boolean =>
@@ -169,21 +152,3 @@ const kindOf = (scope: string): number =>
 /** The one order in which everybody locks keys. */
 const lockOrder = (a: Pick<ClaimAsk, "scope" | "key">, b: Pick<ClaimAsk, "scope" | "key">): number =>
   kindOf(a.scope) - kindOf(b.scope) || compareTexts(a.scope, b.scope) || compareTexts(a.key, b.key);
-
-/** Asks for the key on behalf of a holder. */
-export async function claimKey(
-  tx: Transaction,
-  env: string,
-  ask: ClaimAsk,
-  state: Claim["state"],
-): Promise<{ taken: boolean; claim: Claim }> {
-  const found = await findClaim(tx, env, ask.scope, ask.key);
-  const asked = askFor(tx.at, found, ask);
-  if (!asked.taken) {
-    countAsking(tx, env, found!);
-    return asked;
-  }
-  const claim = { ...asked.claim, state };
-  writeClaim(tx, env, claim);
-  return { taken: true, claim };
-}

@@ -1,11 +1,11 @@
 // Many calls that store events, in one transaction. What nearly all of them need is read and written for all at once, ahead of them: their
 // events are stored, their keys locked, and whoever waits for such events looked up. Then each call is decided as it would be alone.
 import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
+import { ingestEvents } from "../rules/ingest-events.ts";
 import type { Asking } from "../rules/new-run.ts";
 import { registrationOf } from "../rules/register-functions.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import type { Connection } from "./connection.ts";
-import { ingestEvents } from "./ingest-events.ts";
 import { readRoom } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { RuleDatabase } from "./rule-database.ts";
@@ -47,7 +47,7 @@ export async function ingestBatch(
     registration === null || registration === tx.ahead.registrations.get(env);
   await storeAhead(tx, inputs.filter(isCurrent));
   const answers: (Ingested | StaleRegistration)[] = [];
-  for (const input of inputs) answers.push(await ingestEvents(tx, input));
+  for (const input of inputs) answers.push(await driveAwaited(ingestEvents(tx, input)));
   return answers;
 }
 

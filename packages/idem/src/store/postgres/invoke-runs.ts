@@ -4,6 +4,7 @@
 import { askFor, functionKeyAsk, functionScope } from "../../model/claim.ts";
 import type { Advanced, AdvanceInput, NestedIngest } from "../advance.ts";
 import type { Ingested, StartPair } from "../ingest.ts";
+import { ingestNested } from "../rules/ingest-events.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import { findClaim } from "./claim-key.ts";
 import { storeAhead } from "./ingest-batch.ts";
@@ -51,7 +52,7 @@ export async function invokeRuns(
   const opening = free.filter(({ input, nested }) => tx.ahead.events.get(inEnv(input.env, nested.events[0]!.id)));
   const ingested = new Map<number, Ingested>();
   for (const { n, input, nested, pair } of opening) {
-    const answer = await driveAwaited(tx.ingestNested(input.env, nested));
+    const answer = await driveAwaited(ingestNested(tx, input.env, nested));
     const [decision] = answer.decisions;
     if (decision?.kind !== "started" || decision.runId !== pair.runId) {
       throw new Error(`run ${pair.runId} was to be opened, and the answer is ${decision?.kind}`);

@@ -2,40 +2,37 @@
 // what it guards, or ahead of it.
 
 import type { Beside } from "../../flow/concurrency/beside.ts";
+import { type LaneName, type LaneUse, readLane } from "../../flow/lane.ts";
 import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
-import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { NewLog } from "../../model/log-line.ts";
-import type { AdvanceInput, NestedIngest, NewStep } from "../advance.ts";
+import type { AdvanceInput, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { EndedRun } from "../ends.ts";
-import type { Ingested, NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
-import type { LeasedJob } from "../leases.ts";
+import type { NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
 import type { BufferRow } from "../rows.ts";
 import { noteEnds } from "../rules/count-ends.ts";
 import type { ClosedClaim, FoundClaim, JobRow } from "../rules/database.ts";
 import { bufferId, bufferTimes, findBuffer } from "../rules/fill-buffer.ts";
-import type { NewJob, NewRun, OpenedRun, Start } from "../rules/new-run.ts";
-import { registrationOf } from "../rules/register-functions.ts";
+import type { NewJob, NewRun } from "../rules/new-run.ts";
+import { registrationOf, staleness } from "../rules/register-functions.ts";
 import { type Asked, Given, type Rule, Sent } from "../rules/rule.ts";
-import type { Writing } from "../writing.ts";
 import { lockMoved } from "./advance-run.ts";
 import { countAsking, deleteClaim, findClaim, type LockedClaim, lockClaims, writeClaim } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { answerLeasedAgain, ingestInto, ingestNested, staleRegistration, storeEvent } from "./ingest-events.ts";
+import { insertJob, insertRun } from "./insert-run.ts";
 import { isInLine, type LaneTurns } from "./lane-round.ts";
-import { hasSlots, slotUses } from "./lane-slots.ts";
+import { hasRoom, hasSlots, slotUses } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
 import { bufferName } from "./lock-buffers.ts";
 import { lockName } from "./lock-name.ts";
-import { bornLeased, insertJob, openRun } from "./open-run.ts";
 import type { RankFloors } from "./rank-floors.ts";
 import { insertStep } from "./record-step.ts";
 import { RuleDatabase } from "./rule-database.ts";
 import { saveLog } from "./save-log.ts";
-import { startRun } from "./start-run.ts";
+import { isAwaited, storeEvent, storeInTurn } from "./store-event.ts";
 import { inEnv, nothingAhead, type Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
 
@@ -211,36 +208,38 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     }
   }
 
-  startRun(env: string, start: Start, out: Writing): Asked<Decision> {
-    return new Sent(startRun(this, env, start, out));
-  }
-
-  openRun(env: string, run: NewRun): Asked<OpenedRun> {
-    return new Sent(openRun(this, env, run));
+  addRun(env: string, run: NewRun, begins: boolean): void {
+    insertRun(this, env, run, begins);
   }
 
   addJob(env: string, job: NewJob): void {
     insertJob(this, env, job);
   }
 
-  bornLeased(env: string, runId: string, worker: string | null): Asked<LeasedJob | null> {
-    return new Sent(bornLeased(this, env, runId, worker));
+  laneNamed(name: string): LaneName {
+    return readLane(name);
   }
 
-  staleRegistration(env: string, registration: number | null): Asked<StaleRegistration | null> {
-    return new Sent(staleRegistration(this, env, registration));
+  hasRoom(env: string, { name, caps }: LaneUse): Asked<boolean> {
+    return new Sent(hasRoom(this, env, name, caps));
   }
 
-  ingestInto(...input: Rest<typeof ingestInto>): Asked<void> {
-    return new Sent(ingestInto(this, ...input));
+  storeEvent(env: string, event: NewEvent): Asked<boolean> {
+    return new Sent(storeInTurn(this, env, event));
   }
 
-  ingestNested(env: string, nested: NestedIngest): Asked<Ingested> {
-    return new Sent(ingestNested(this, env, nested));
+  /** Readers find decisions in the order of an index (docs/decisions/0055). */
+  isToldByRun(): boolean {
+    return false;
   }
 
-  answerLeasedAgain(...input: Rest<typeof answerLeasedAgain>): Asked<void> {
-    return new Sent(answerLeasedAgain(this, ...input));
+  isStoredAhead(env: string, eventId: string): boolean {
+    return this.ahead.events.get(inEnv(env, eventId)) === true;
+  }
+
+  isAwaited(env: string, eventName: string): Asked<boolean> {
+    const known = this.ahead.awaited.get(inEnv(env, eventName));
+    return known === undefined ? new Sent(isAwaited(this, env, eventName)) : new Given(known);
   }
 
   *isNewEvent(env: string, event: NewEvent): Rule<boolean> {
@@ -256,6 +255,10 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   registration(env: string): Asked<number> {
     const known = this.ahead.registrations.get(env);
     return known === undefined ? registrationOf(this, env) : new Given(known);
+  }
+
+  *staleRegistration(env: string, registration: number | null): Rule<StaleRegistration | null> {
+    return registration === null ? null : staleness(registration, yield* this.registration(env));
   }
 
   /** Read again by whoever asks next. */

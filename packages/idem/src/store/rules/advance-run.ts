@@ -7,6 +7,7 @@ import type { RuleTransaction } from "./database.ts";
 import { endRun } from "./end-run.ts";
 import { expireWaits } from "./end-wait.ts";
 import { type HeldJob, holdBeside } from "./hold-beside.ts";
+import { ingestNested } from "./ingest-events.ts";
 import { findRun, stepsOfRun } from "./read-memo.ts";
 import { findOutcome, recordAttempt } from "./record-step.ts";
 import type { Asked, Rule } from "./rule.ts";
@@ -79,7 +80,7 @@ export function* advanceRun(tx: RuleTransaction, input: AdvanceInput): Rule<Adva
     tx.noteProgress(env, jobId);
   }
   for (const attempt of attempts) recordAttempt(tx, env, runId, worker, attempt);
-  const ingested = ingest === null ? null : yield* tx.ingestNested(env, ingest);
+  const ingested = ingest === null ? null : yield* ingestNested(tx, env, ingest);
   // What it sent may have started a run that took its place.
   if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
   let recordedAtOnce = false;

@@ -1,13 +1,11 @@
 // A person or a rule ends a run. After the answer no job or wait of it exists; a worker in the middle finds its fence gone.
 import type { CancelAnswer, CancelInput } from "../runs.ts";
-import type { Writing } from "../writing.ts";
+import { asCancelled, takeJob } from "./cancel-holder.ts";
 import type { RuleTransaction } from "./database.ts";
 import { claimsOfRun, endRun } from "./end-run.ts";
-import type { HeldJob } from "./hold-beside.ts";
+import { ingestNested } from "./ingest-events.ts";
 import { findRun } from "./read-memo.ts";
 import type { Rule } from "./rule.ts";
-
-const deleteJobSql = "delete from jobs where env = ? and id = ? returning lane, beside_1, beside_2, leased_by";
 
 export function* cancelRun(tx: RuleTransaction, input: CancelInput): Rule<CancelAnswer> {
   const { env, runId, result, releaseKey, ingest } = input;
@@ -23,52 +21,9 @@ export function* cancelRun(tx: RuleTransaction, input: CancelInput): Rule<Cancel
   const now = yield* findRun(tx, env, runId);
   if (now === undefined) return { kind: "unknown" };
   if (now.ended_state !== null) return { kind: "already-ended", state: now.ended_state };
-  const ingested = ingest === null ? null : yield* tx.ingestNested(env, ingest);
+  const ingested = ingest === null ? null : yield* ingestNested(tx, env, ingest);
   const freed = yield* takeJob(tx, env, runId);
   const woken = yield* endRun(tx, env, runId, asCancelled(result, releaseKey), claims);
   if (input.byHand !== undefined) tx.audit(env, { action: "cancel-run", subject: runId, ...input.byHand });
   return { kind: "cancelled", woken, freed, ingested };
-}
-
-/** Whether it had slots that others may want. */
-function* takeJob(tx: RuleTransaction, env: string, runId: string): Rule<boolean> {
-  const job = yield* tx.one<HeldJob & { leased_by: string | null }>(deleteJobSql, env, runId);
-  if (job === undefined || job.lane === null || job.leased_by === null) return false;
-  return tx.gaveBack(job.lane, [job.beside_1, job.beside_2]);
-}
-
-const asCancelled = (result: string, releaseKey: boolean) =>
-  ({ hadWaits: true, state: "cancelled", result, fence: null, releaseKey }) as const;
-
-/** A run makes room for one that takes its place, in the transaction that creates it; others hear of its end through the announce job. */
-export function* cancelHolder(
-  tx: RuleTransaction,
-  env: string,
-  runId: string,
-  { result, releaseKey = false }: { readonly result: string; readonly releaseKey?: boolean },
-  out: Writing,
-): Rule<void> {
-  const claims = yield* claimsOfRun(tx, env, runId, releaseKey);
-  yield* tx.lockClaims(env, claims);
-  yield* takeJob(tx, env, runId);
-  yield* endRun(tx, env, runId, asCancelled(result, releaseKey), claims);
-  tx.addJob(env, {
-    id: `announce:${runId}`,
-    kind: "announce",
-    runId,
-    eventId: null,
-    fn: null,
-    rank: tx.at.now,
-    dueAt: null,
-    fence: 0,
-    leasedBy: null,
-    lane: null,
-    startBy: null,
-    hadWaits: false,
-  });
-  out.queued = true;
-  // It may have been started by this very call.
-  const begun = out.leased.findIndex((job) => job.jobId === runId);
-  if (begun !== -1) out.leased.splice(begun, 1);
-  out.cancelled.push({ runId, result });
 }

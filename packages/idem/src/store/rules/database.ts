@@ -2,20 +2,18 @@
 // only one of them needs: locks and what is sent ahead on PostgreSQL, what the one owner of a file remembers on SQLite.
 
 import type { Beside } from "../../flow/concurrency/beside.ts";
+import type { LaneName, LaneUse } from "../../flow/lane.ts";
 import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, ClaimState, Instant } from "../../model/claim.ts";
-import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { NewLog } from "../../model/log-line.ts";
-import type { AdvanceInput, NestedIngest, NewStep } from "../advance.ts";
+import type { AdvanceInput, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { EndedRun } from "../ends.ts";
-import type { Ingested, NewEvent, NewPair, StaleRegistration, StartPair } from "../ingest.ts";
-import type { LeasedJob } from "../leases.ts";
+import type { NewEvent, NewPair, StaleRegistration, StartPair } from "../ingest.ts";
 import type { BufferRow } from "../rows.ts";
-import type { Writing } from "../writing.ts";
 import type { Cell, Insertion } from "./insertion.ts";
-import type { Asking, NewJob, NewRun, OpenedRun, Start } from "./new-run.ts";
+import type { Asking, NewJob, NewRun } from "./new-run.ts";
 import type { Asked } from "./rule.ts";
 import type { Statements } from "./statements.ts";
 
@@ -120,31 +118,28 @@ export interface RuleTransaction extends Database {
 
   audit(env: string, entry: Omit<AuditInput, "env">): void;
 
-  // The hot operations, which each database has for itself.
-  startRun(env: string, start: Start, out: Writing): Asked<Decision>;
-  openRun(env: string, run: NewRun): Asked<OpenedRun>;
+  addRun(env: string, run: NewRun, begins: boolean): void;
   addJob(env: string, job: NewJob): void;
-  bornLeased(env: string, runId: string, worker: string | null): Asked<LeasedJob | null>;
-  staleRegistration(env: string, registration: number | null): Asked<StaleRegistration | null>;
-  ingestInto(
-    env: string,
-    events: readonly NewEvent[],
-    pairs: readonly NewPair[],
-    deliverTo: string | null,
-    out: Writing,
-  ): Asked<void>;
-  ingestNested(env: string, nested: NestedIngest): Asked<Ingested>;
-  answerLeasedAgain(
-    env: string,
-    eventId: string,
-    pairs: readonly NewPair[],
-    deliverTo: string | null,
-    out: Writing,
-  ): Asked<void>;
+  /** Whether a run that the pair starts says all there is to say about it, so that no decision is kept beside it. */
+  isToldByRun(pair: StartPair): boolean;
+  laneNamed(name: string): LaneName;
+  /** Whether a run of this lane could begin at once, by its slots, without stepping before another one of the lane. Locks the slots. */
+  hasRoom(env: string, lane: LaneUse): Asked<boolean>;
+  /** What is recorded here from now on is later than what has this stamp. */
+  sawStamp(stamp: number): void;
+
+  /** Whether it was not there before. `pairs`: what it may start. */
+  storeEvent(env: string, event: NewEvent, pairs: readonly NewPair[]): Asked<boolean>;
+  /** Stored a moment ago for many calls of this transaction at once, and the turn of its call is yet to come. */
+  isStoredAhead(env: string, eventId: string): boolean;
+  /** Whether anybody waits for events of the name, or is cancelled by them. */
+  isAwaited(env: string, eventName: string): Asked<boolean>;
   /** PostgreSQL stores it where it is: of two who ask at once, one is told so. */
   isNewEvent(env: string, event: NewEvent): Asked<boolean>;
 
   registration(env: string): Asked<number>;
+  /** Whether functions changed since something was decided by that registration; null for what is not to be asked. */
+  staleRegistration(env: string, registration: number | null): Asked<StaleRegistration | null>;
   noteRegistration(env: string, registration: number): void;
 
   /** What is written over or deleted here does not stay in the file. */

@@ -49,6 +49,10 @@ export function* claimsOfRun(
   return run === undefined ? [] : yield* closedWith(tx, env, runId, run, releaseKey);
 }
 
+/** Most runs have none to write at their end. */
+const hasClaims = (run: KeysRow, releaseKey: boolean): boolean =>
+  releaseKey || run.holds_key === 1 || run.singleton !== null;
+
 function* closedWith(
   tx: RuleTransaction,
   env: string,
@@ -102,7 +106,8 @@ export function* endRun(
     tx.write(deleteWaitsSql, env, runId);
     tx.write(forgetRulesSql, env, runId);
   }
-  for (const claim of claims ?? (yield* closedWith(tx, env, runId, run, ending.releaseKey))) {
+  for (const claim of claims ??
+    (hasClaims(run, ending.releaseKey) ? yield* closedWith(tx, env, runId, run, ending.releaseKey) : [])) {
     yield* tx.closeClaim(env, claim, runId);
   }
   if (run.awaited === 0 || !tx.mayHaveParent(env, runId)) return [];

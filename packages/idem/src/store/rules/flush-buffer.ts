@@ -11,10 +11,12 @@ import type { Writing } from "../writing.ts";
 import type { RuleTransaction } from "./database.ts";
 import { answerPending } from "./end-wait.ts";
 import { flowOfRun } from "./new-run.ts";
+import { openRun } from "./open-run.ts";
 import { answersForKey, findEvent } from "./read-memo.ts";
 import { decideAgain } from "./record-decision.ts";
 import { refuseStart } from "./refuse-start.ts";
 import type { Rule } from "./rule.ts";
+import { startRun } from "./start-run.ts";
 
 const deleteBufferSql = "delete from buffers where env = ? and fn = ? and kind = ? and key = ?";
 const selectItemsSql = "select event_id, pair from buffer_items where env = ? and buffer_id = ? order by n";
@@ -91,7 +93,7 @@ function* debounced(
   const newestId = buffer.event_id!;
   const pair = JSON.parse(buffer.pair!) as StartPair;
   const event = readEvent((yield* findEvent(tx, env, newestId))!);
-  const newest = yield* tx.startRun(env, { event, pair, generation: pair.generation, windowEndsAt: null }, out);
+  const newest = yield* startRun(tx, env, { event, pair, generation: pair.generation, windowEndsAt: null }, out);
   const superseded = items
     .filter(({ event_id }) => event_id !== newestId)
     .map(({ event_id }): Decision => {
@@ -221,7 +223,7 @@ function* carry(
     ...carried.map(({ eventId }) => findEvent(tx, env, eventId)),
   );
   const events = rows.map((row) => readEvent(row!));
-  const opened = yield* tx.openRun(env, {
+  const opened = yield* openRun(tx, env, {
     id: runId,
     fn: pair.fn,
     eventId: carried[0]!.eventId,

@@ -32,8 +32,51 @@ export interface NewRun extends RunFlow {
 }
 
 /** As they are stored; nearly every run has none. */
-export const keptInputs = ({ rerunFrom, inputs }: Pick<NewRun, "rerunFrom" | "inputs">): string | null =>
+const keptInputs = ({ rerunFrom, inputs }: Pick<NewRun, "rerunFrom" | "inputs">): string | null =>
   rerunFrom === null && Object.keys(inputs).length === 0 ? null : JSON.stringify(inputs);
+
+export const runColumns = {
+  env: "text",
+  id: "text",
+  fn: "text",
+  event_id: "text",
+  key: "text",
+  subject: "text",
+  generation: "text",
+  previous_run_id: "text",
+  rerun_of: "text",
+  root_run_id: "text",
+  created_at: "bigint",
+  started_at: "bigint",
+  holds_key: "int",
+  rerun_from: "text",
+  inputs: "text",
+  singleton: "text",
+  carried: "int",
+  code: "text",
+} as const;
+
+export const runValues = (env: string, run: NewRun, begins: boolean, now: number) =>
+  [
+    env,
+    run.id,
+    run.fn,
+    run.eventId,
+    run.key,
+    run.subject,
+    run.generation,
+    run.previousRunId,
+    run.rerunOf,
+    run.rootRunId,
+    now,
+    begins ? now : null,
+    run.holdsKey ? 1 : 0,
+    run.rerunFrom === null ? null : JSON.stringify(run.rerunFrom),
+    keptInputs(run),
+    run.singleton,
+    run.carried?.length ?? null,
+    begins ? run.code : null,
+  ] as const;
 
 export interface OpenedRun {
   readonly run: Run;
@@ -55,6 +98,41 @@ export interface NewJob {
   readonly startBy: number | null;
   readonly hadWaits: boolean;
 }
+
+export const jobColumns = {
+  env: "text",
+  id: "text",
+  kind: "text",
+  run_id: "text",
+  event_id: "text",
+  fn: "text",
+  rank: "bigint",
+  due_at: "bigint",
+  fence: "bigint",
+  leased_by: "text",
+  lane: "text",
+  start_by: "bigint",
+  had_waits: "int",
+  born_leased: "int",
+} as const;
+
+export const jobValues = (env: string, job: NewJob) =>
+  [
+    env,
+    job.id,
+    job.kind,
+    job.runId,
+    job.eventId,
+    job.fn,
+    job.rank,
+    job.dueAt,
+    job.fence,
+    job.leasedBy,
+    job.lane,
+    job.startBy,
+    job.hadWaits ? 1 : 0,
+    job.leasedBy === null ? 0 : 1,
+  ] as const;
 
 export interface Start {
   readonly event: Event;

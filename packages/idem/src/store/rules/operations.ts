@@ -6,6 +6,7 @@ import { cancelRun } from "./cancel-run.ts";
 import { changeSettingRow } from "./change-setting.ts";
 import { countDecisions } from "./count-decisions.ts";
 import type { RuleTransaction } from "./database.ts";
+import { ingestEvents } from "./ingest-events.ts";
 import { publishMessages } from "./publish-messages.ts";
 import { keepAudit } from "./read-audit.ts";
 import { redecideEvent } from "./redecide-event.ts";
@@ -25,6 +26,7 @@ type Ruled = {
 };
 
 export const ruledOperations = {
+  ingest: ingestEvents,
   register: registerFunctions,
   pause: pauseFunction,
   redecide: redecideEvent,

@@ -8,6 +8,7 @@ import { answerPending } from "./end-wait.ts";
 import { findEvent } from "./read-memo.ts";
 import { decideAgain } from "./record-decision.ts";
 import type { Rule } from "./rule.ts";
+import { startRun } from "./start-run.ts";
 
 export function* redecideEvent(tx: RuleTransaction, input: RedecideInput): Rule<RedecideAnswer> {
   const { env, eventId, pair } = input;
@@ -27,7 +28,12 @@ export function* redecideEvent(tx: RuleTransaction, input: RedecideInput): Rule<
   yield* tx.lockAhead([{ env, events: [], pairs: [pair] }], null);
   const decision =
     pair.kind === "start"
-      ? yield* tx.startRun(env, { event: readEvent(event), pair, generation: pair.generation, windowEndsAt: null }, out)
+      ? yield* startRun(
+          tx,
+          env,
+          { event: readEvent(event), pair, generation: pair.generation, windowEndsAt: null },
+          out,
+        )
       : decidedOutright(pair, eventId, tx.at.now);
   decideAgain(tx, env, out, decision);
   out.decisions.push(decision);

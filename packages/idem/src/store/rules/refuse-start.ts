@@ -6,7 +6,7 @@ import { askFor } from "../../model/claim.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { StartPair } from "../ingest.ts";
 import type { Writing } from "../writing.ts";
-import { cancelHolder } from "./cancel-run.ts";
+import { cancelHolder } from "./cancel-holder.ts";
 import type { RuleTransaction } from "./database.ts";
 import { countStart, frees } from "./limit-starts.ts";
 import type { Rule } from "./rule.ts";

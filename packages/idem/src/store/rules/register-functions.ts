@@ -1,6 +1,7 @@
 // An app tells the store its functions; a person pauses one, or lets it go on. The registration number grows exactly when something
 // changed, so that a sender whose picture is old can be told to look again.
 import type { PauseAnswer, PauseInput, RegisterAnswer, RegisterInput } from "../functions.ts";
+import type { StaleRegistration } from "../ingest.ts";
 import type { Database, RuleTransaction } from "./database.ts";
 import type { Rule } from "./rule.ts";
 
@@ -23,6 +24,10 @@ const deleteCronSql = "delete from crons where env = ? and fn = ? and cron = ?";
 export function* registrationOf(db: Database, env: string): Rule<number> {
   return Number((yield* db.one<{ value: string }>(selectRegistrationSql, env))?.value ?? 0);
 }
+
+/** Nothing may be stored that was decided by an older picture of the functions. */
+export const staleness = (decidedBy: number | null, registration: number): StaleRegistration | null =>
+  decidedBy === null || decidedBy === registration ? null : { kind: "stale-registration", registration };
 
 export const registrationTurn = (env: string): string => `registration:${env}`;
 

@@ -6,6 +6,7 @@ import { dataInput, type RerunFrom } from "../../model/run.ts";
 import type { RunRow } from "../rows.ts";
 import type { RerunAnswer, RerunInput } from "../runs.ts";
 import type { FoundClaim, RuleTransaction } from "./database.ts";
+import { bornLeased, openRun } from "./open-run.ts";
 import { findRun, readInputs } from "./read-memo.ts";
 import type { Rule } from "./rule.ts";
 
@@ -35,7 +36,7 @@ export function* rerunRun(tx: RuleTransaction, input: RerunInput): Rule<RerunAns
   // The same asking may have come twice at once.
   if ((yield* findRun(tx, env, newRunId)) !== undefined) return yield* started(tx, input);
   const rerunFrom = from === undefined ? null : yield* keepSteps(tx, env, old.id, newRunId, from);
-  yield* tx.openRun(env, {
+  yield* openRun(tx, env, {
     id: newRunId,
     fn: old.fn,
     eventId: old.event_id,
@@ -67,7 +68,7 @@ export function* rerunRun(tx: RuleTransaction, input: RerunInput): Rule<RerunAns
 }
 
 function* started(tx: RuleTransaction, { env, newRunId, leaseTo }: RerunInput): Rule<RerunAnswer> {
-  return { kind: "started", runId: newRunId, leased: yield* tx.bornLeased(env, newRunId, leaseTo) };
+  return { kind: "started", runId: newRunId, leased: yield* bornLeased(tx, env, newRunId, leaseTo) };
 }
 
 /** The claims on the run's keys that are still held by a run of the same chain of reruns. */

@@ -52,6 +52,8 @@ export interface Statements {
     readonly hold: string;
     /** env, id, fence, worker → had_waits, lane, beside_1, beside_2 */
     readonly end: string;
+    /** env, id, worker → a row while it is as it was born */
+    readonly bornLeased: string;
   };
   readonly runs: {
     /** state, result, now, fence, env, id → fn, key, holds_key, singleton, carried, awaited, created_at, started_at */

@@ -5,6 +5,7 @@ import type { CronRow, Ticked, TickInput } from "../flow.ts";
 import type { StaleRegistration } from "../ingest.ts";
 import { answerOf, newWriting } from "../writing.ts";
 import type { Database, RuleTransaction } from "./database.ts";
+import { answerLeasedAgain, ingestInto } from "./ingest-events.ts";
 import type { Asked, Rule } from "./rule.ts";
 
 const tickSql = "update crons set last_tick_at = ? where env = ? and fn = ? and cron = ? and last_tick_at < ?";
@@ -17,7 +18,7 @@ export function* tickCrons(tx: RuleTransaction, input: TickInput): Rule<Ticked |
   const stale = yield* tx.staleRegistration(env, input.registration);
   if (stale !== null) {
     // Whatever was registered since: what this very call began before its answer was lost must be told, or nobody would execute it.
-    for (const { event, pair } of input.ticks) yield* tx.answerLeasedAgain(env, event.id, [pair], input.leaseTo, out);
+    for (const { event, pair } of input.ticks) yield* answerLeasedAgain(tx, env, event.id, [pair], input.leaseTo, out);
     return out.leased.length === 0 ? stale : { ...answerOf(out, tx.at.now), kind: "ticked", fired: [] };
   }
   yield* tx.lockAhead(
@@ -30,7 +31,7 @@ export function* tickCrons(tx: RuleTransaction, input: TickInput): Rule<Ticked |
     if (tickAt > tx.at.now) continue;
     if ((yield* tx.run(tickSql, tickAt, env, fn, cron, tickAt)) === 0) {
       // Perhaps by this very call, whose answer was lost.
-      yield* tx.answerLeasedAgain(env, event.id, [pair], input.leaseTo, out);
+      yield* answerLeasedAgain(tx, env, event.id, [pair], input.leaseTo, out);
       continue;
     }
     // Another schedule of the function has the same instant: its event is this one's.
@@ -38,7 +39,7 @@ export function* tickCrons(tx: RuleTransaction, input: TickInput): Rule<Ticked |
       if (speaksFor !== null) yield* keepSummary(tx, env, { eventId: event.id, fn, cron, speaksFor });
       continue;
     }
-    yield* tx.ingestInto(env, [event], [pair], input.leaseTo, out);
+    yield* ingestInto(tx, env, [event], [pair], input.leaseTo, out);
     fired.push(i);
   }
   return { ...answerOf(out, tx.at.now), kind: "ticked", fired };

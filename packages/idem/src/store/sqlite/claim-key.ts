@@ -1,9 +1,8 @@
 // Claiming a key. The first writer wins; everyone after learns who won. One writer at a time, so reading before writing is
 // safe here, and it reads like the rule (select-then-insert and upsert cost the same: docs/reference/stores.md#keys).
-import { askClaim, type Claim, type ClaimAsk } from "../../model/claim.ts";
-import { type ClaimRow, readClaim } from "../rows.ts";
+import type { Claim } from "../../model/claim.ts";
+import { type ClaimRow, claimValues, readClaim } from "../rows.ts";
 import type { FoundClaim } from "../rules/database.ts";
-import type { Param } from "./driver.ts";
 import type { Transaction } from "./transaction.ts";
 
 const selectClaimSql = `
@@ -36,20 +35,7 @@ export function findClaim(tx: Transaction, env: string, scope: string, key: stri
 /** Into the row of the claim that was found, or a new one. */
 export function writeClaim(tx: Transaction, env: string, claim: Claim, found: FoundClaim | null): void {
   const { scope, key } = claim;
-  const values: Param[] = [
-    claim.holder,
-    claim.fence,
-    claim.generation,
-    claim.state,
-    claim.fingerprint,
-    claim.takenAt,
-    claim.leaseUntil,
-    claim.endsAt,
-    claim.held ? 1 : 0,
-    claim.asked,
-    claim.lastAskedAt,
-    claim.outcome,
-  ];
+  const values = claimValues(claim);
   if (found === null) values.push(tx.claims.add(env, scope, key), env, scope, key);
   else values.push(found.row);
   tx.connection.run(found === null ? insertClaimSql : updateClaimSql, ...values);
@@ -62,22 +48,4 @@ export function countAsking(tx: Transaction, { row }: FoundClaim): void {
 export function deleteClaim(tx: Transaction, env: string, { row, claim: { scope, key } }: FoundClaim): void {
   tx.connection.run(deleteClaimSql, row);
   tx.claims.remove({ n: row, env, scope, key });
-}
-
-/** Asks for the key on behalf of a holder; `previousHolder` is whoever had it in an earlier window. */
-export function claimKey(
-  tx: Transaction,
-  env: string,
-  ask: ClaimAsk,
-  state: Claim["state"],
-): { taken: boolean; claim: Claim; previousHolder: string | null } {
-  const found = findClaim(tx, env, ask.scope, ask.key);
-  const asked = askClaim(found?.claim ?? null, ask, tx.at);
-  if (!asked.taken) {
-    countAsking(tx, found!);
-    return { ...asked, previousHolder: null };
-  }
-  const claim = { ...asked.claim, state };
-  writeClaim(tx, env, claim, found);
-  return { taken: true, claim, previousHolder: found?.claim.holder ?? null };
 }

@@ -15,7 +15,6 @@ import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
 import { copyStore } from "./copy-store.ts";
 import { immediately } from "./driver.ts";
-import { ingestEvents } from "./ingest-events.ts";
 import { KnownFacts } from "./known-facts.ts";
 import { LaneBook } from "./lane-book.ts";
 import { LeasableFunctions } from "./leasable-functions.ts";
@@ -41,7 +40,6 @@ const ruled = ruledCalls(driveAtOnce) as Pick<Operation, keyof typeof ruledOpera
 
 const operations: Operation = {
   ...ruled,
-  ingest: ingestEvents,
   lease: leaseJobs,
   advance: advanceRun,
   heartbeat: heartbeatWorker,

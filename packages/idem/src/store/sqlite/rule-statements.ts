@@ -61,6 +61,7 @@ export const statements: Statements = {
     end: `
       delete from jobs where env = ? and id = ? and fence = ? and leased_by = ?
       returning had_waits, lane, beside_1, beside_2`,
+    bornLeased: "select 1 from jobs where env = ? and id = ? and leased_by = ? and fence = 1 and born_leased = 1",
   },
   runs: {
     // Who waits for a run is known to the file's owner.

@@ -2,37 +2,34 @@
 // of the file (known-facts.ts, lane-book.ts, claim-index.ts) is told here.
 
 import type { Beside } from "../../flow/concurrency/beside.ts";
+import type { LaneName, LaneUse } from "../../flow/lane.ts";
 import type { BufferRule } from "../../flow/plan.ts";
 import type { Claim, Instant } from "../../model/claim.ts";
-import type { Decision } from "../../model/decision.ts";
 import type { Event } from "../../model/event.ts";
 import type { NewLog } from "../../model/log-line.ts";
-import type { NestedIngest } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { StoreClock } from "../clock.ts";
 import type { EndedRun } from "../ends.ts";
-import type { Ingested, NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
-import type { LeasedJob } from "../leases.ts";
+import type { NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
 import type { BufferRow } from "../rows.ts";
 import { noteEnds } from "../rules/count-ends.ts";
 import type { ClosedClaim, FoundClaim, JobRow } from "../rules/database.ts";
 import { bufferId, bufferTimes, findBuffer } from "../rules/fill-buffer.ts";
-import type { NewJob, NewRun, OpenedRun, Start } from "../rules/new-run.ts";
+import type { NewJob, NewRun } from "../rules/new-run.ts";
 import { findEvent } from "../rules/read-memo.ts";
+import { staleness } from "../rules/register-functions.ts";
 import { type Asked, driveAtOnce, Given, nothing } from "../rules/rule.ts";
-import type { Writing } from "../writing.ts";
 import type { ClaimIndex } from "./claim-index.ts";
 import { countAsking, deleteClaim, findClaim, writeClaim } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
-import { answerLeasedAgain, ingestInto, ingestNested, staleRegistration } from "./ingest-events.ts";
+import { insertJob, insertRun } from "./insert-run.ts";
 import type { KnownFacts } from "./known-facts.ts";
 import type { LaneBook } from "./lane-book.ts";
 import type { LeasableFunctions } from "./leasable-functions.ts";
-import { bornLeased, insertJob, openRun } from "./open-run.ts";
 import { insertStep } from "./record-step.ts";
 import { RuleDatabase } from "./rule-database.ts";
 import { saveLog } from "./save-log.ts";
-import { startRun } from "./start-run.ts";
+import { isAwaited, isToldByRun, storeEvent } from "./store-event.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeAudit } from "./write-audit.ts";
 
@@ -44,8 +41,9 @@ const insertBufferSql = `
   insert into buffers (env, fn, kind, key, id, deadline, due_at, count, bytes, event_id, ts, pair)
   values (?, ?, ?, ?, ?, ?, ?, 0, 0, null, null, null)`;
 
-const unknown = new Given(false);
-const noLocks = new Given(null);
+const yes = new Given(true);
+const no = new Given(false);
+const none = new Given(null);
 
 type Rest<F> = F extends (tx: never, ...input: infer I) => unknown ? I : never;
 
@@ -143,7 +141,7 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   }
 
   lockMoved(): Asked<null> {
-    return noLocks;
+    return none;
   }
 
   lockFlushed(): Asked<void> {
@@ -189,7 +187,7 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
 
   awaitRun(env: string, runId: string): Asked<boolean> {
     this.known.noteParent(env, runId);
-    return unknown;
+    return no;
   }
 
   mayHaveParent(env: string, runId: string): boolean {
@@ -200,7 +198,7 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   keepStamps(): void {}
 
   recordStep(...input: Rest<typeof insertStep>): Asked<boolean> {
-    return new Given(insertStep(this, ...input));
+    return insertStep(this, ...input) ? yes : no;
   }
 
   saveLog(env: string, runId: string, log: NewLog): void {
@@ -227,36 +225,41 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     return new Given({ fn, kind, key, id, deadline, due_at: dueAt, ...empty });
   }
 
-  startRun(env: string, start: Start, out: Writing): Asked<Decision> {
-    return new Given(startRun(this, env, start, out));
-  }
-
-  openRun(env: string, run: NewRun): Asked<OpenedRun> {
-    return new Given(openRun(this, env, run));
+  addRun(env: string, run: NewRun, begins: boolean): void {
+    insertRun(this, env, run, begins);
   }
 
   addJob(env: string, job: NewJob): void {
     insertJob(this, env, job);
   }
 
-  bornLeased(env: string, runId: string, worker: string | null): Asked<LeasedJob | null> {
-    return new Given(bornLeased(this, env, runId, worker));
+  laneNamed(name: string): LaneName {
+    return this.lanes.nameOf(name);
   }
 
-  staleRegistration(env: string, registration: number | null): Asked<StaleRegistration | null> {
-    return new Given(staleRegistration(this, env, registration));
+  hasRoom(env: string, { name, caps }: LaneUse): Asked<boolean> {
+    this.lanes.noteCaps(env, this.lanes.nameOf(name).fn, caps);
+    return this.lanes.hasRoom(env, name, caps) ? yes : no;
   }
 
-  ingestInto(...input: Rest<typeof ingestInto>): Asked<void> {
-    return new Given(ingestInto(this, ...input));
+  /** Stamps of one process follow each other. */
+  sawStamp(): void {}
+
+  storeEvent(...input: Rest<typeof storeEvent>): Asked<boolean> {
+    return storeEvent(this, ...input) ? yes : no;
   }
 
-  ingestNested(env: string, nested: NestedIngest): Asked<Ingested> {
-    return new Given(ingestNested(this, env, nested));
+  isToldByRun(pair: StartPair): boolean {
+    return isToldByRun(pair);
   }
 
-  answerLeasedAgain(...input: Rest<typeof answerLeasedAgain>): Asked<void> {
-    return new Given(answerLeasedAgain(this, ...input));
+  /** A batch is one call after the other. */
+  isStoredAhead(): boolean {
+    return false;
+  }
+
+  isAwaited(env: string, eventName: string): Asked<boolean> {
+    return isAwaited(this, env, eventName) ? yes : no;
   }
 
   isNewEvent(env: string, { id }: NewEvent): Asked<boolean> {
@@ -269,6 +272,11 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
 
   registration(env: string): Asked<number> {
     return new Given(this.known.registration(env));
+  }
+
+  staleRegistration(env: string, registration: number | null): Asked<StaleRegistration | null> {
+    const stale = staleness(registration, this.known.registration(env));
+    return stale === null ? none : new Given(stale);
   }
 
   noteRegistration(env: string, registration: number): void {

@@ -28,7 +28,14 @@ process.on("message", async ({ target, kinds: names, ms }: AttackOrder) => {
         const count = (reaction: Reaction) => {
           counts[reaction] = (counts[reaction] ?? 0) + 1;
         };
-        return kind.run({ target, isOn: () => Date.now() < endsAt, count });
+        // It begins, however late a process that gives way gets to it.
+        let hasBegun = false;
+        const isOn = () => {
+          const isFirst = !hasBegun;
+          hasBegun = true;
+          return isFirst || Date.now() < endsAt;
+        };
+        return kind.run({ target, isOn, count });
       }),
   );
   process.send!(tally);

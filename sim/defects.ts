@@ -214,8 +214,8 @@ const plainDefects: readonly Defect[] = [
     patches: [
       {
         file: rules("ingest-events"),
-        from: "    for (const [i, given] of events.entries()) {\n",
-        to: "    for (const [i, given] of events.entries()) {\n        if (i > 0 && tx.at.now % 11 === 0)\n            continue;\n",
+        from: "        const event = events[i];\n",
+        to: "        const event = events[i];\n        if (i > 0 && tx.at.now % 11 === 0)\n            continue;\n",
       },
     ],
   },

@@ -90,8 +90,8 @@ export const flowDefects: readonly Defect[] = [
     patches: [
       {
         file: rules("start-run"),
-        from: "        tx.countAsking(env, found);\n",
-        to: "        tx.countAsking(env, found);\n        yield* refuseStart(tx, env, pair, out);\n",
+        from: "    tx.countAsking(env, found);\n",
+        to: "    tx.countAsking(env, found);\n    if (start.pair.flow !== null)\n        yield* refuseStart(tx, env, start.pair, out);\n",
       },
     ],
   },

@@ -1,6 +1,6 @@
 // What a migration does to the rows that are there, read from its statements: whether it is quick on a store of any size.
 //
-//   new table, its indexes and first rows; new column; renaming; dropping   quick
+//   new table, its indexes and first rows; new column, view; renaming; dropping   quick
 //   an index over a table that was there; a select from one                 reads every row of it
 //   update, delete; any other change of a table that was there              rewrites it
 export interface MigrationWeight {
@@ -9,7 +9,7 @@ export interface MigrationWeight {
   readonly tables: readonly string[];
 }
 
-const isQuick = /^(?:drop (?:table|index)\b|alter table \S+ (?:add column|rename)\b|analyze\b|pragma\b)/;
+const isQuick = /^(?:create view\b|drop (?:table|index)\b|alter table \S+ (?:add column|rename)\b|analyze\b|pragma\b)/;
 
 export function weighMigration(sql: string): MigrationWeight {
   const statements = sql

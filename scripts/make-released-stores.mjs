@@ -45,7 +45,7 @@ const released = {
     "20-376157f",
     "21-a0eba81",
     "22-116dfa8",
-    "23-54b181f",
+    "23-5da4fdd",
   ],
   postgres: [
     "1-65ca8fd",

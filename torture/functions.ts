@@ -11,7 +11,7 @@ interface StepValue {
   readonly nonce: string;
 }
 
-/** How the ledger names what code was given: the JSON the store would keep. */
+/** The ledger's name for a value that code was given: of the JSON the store would keep. */
 export const valueHash = (value: unknown): string => hashOf(JSON.stringify(value ?? null));
 export const errorHash = (error: unknown): string => hashOf(`error ${(error as Error).message}`);
 
@@ -115,7 +115,8 @@ export function defineFunctions(
   idem.createFunction({ id: "nap", retries: 0, ...tireless }, { event: "nap/go" }, async ({ event, ...tools }) => {
     const { number, ms } = event.data;
     await compute(tools, "before", () => number);
-    ledger.tell(["asked-sleep", Date.now(), tools.runId, ms]);
+    // Surely: on a busy machine a line may wait in this process and die with it, and the next life's would count as the first.
+    await ledger.sure(["asked-sleep", Date.now(), tools.runId, ms]);
     await tools.step.sleep("nap", ms);
     ledger.tell(["woke", Date.now(), tools.runId]);
     await compute(tools, "after", () => number);
@@ -154,7 +155,7 @@ export function defineFunctions(
     },
   );
 
-  // Works until somebody cancels it, or sleeps where nobody did in time.
+  // Works until it is cancelled, or sleeps where nobody cancelled it in time.
   idem.createFunction({ id: "long", retries: 0, ...tireless }, { event: "long/go" }, async ({ event, ...tools }) => {
     for (let lap = 0; lap < 100; lap++) await compute(tools, `lap-${lap}`, () => event.data.number);
     await tools.step.sleep("too-long", patience);

@@ -1,4 +1,4 @@
-// What stays when the shop's process is gone: its database, the engine's store, and what was written down. Time that has to pass is taken
+// The things that stay when the shop's process is gone: its database, the engine's store, and its notes. Time that has to pass is taken
 // from the rows, for the database's clock is nobody's to move.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,11 +10,11 @@ import { chargesOf, deathsOf, type ShopPlace, shopTables } from "./stores.ts";
 export interface Ground extends ShopPlace {
   rows(text: string): Promise<any[]>;
   run(text: string): Promise<void>;
-  /** Ends the leases of whoever died: those of keys, and those of the engine's worker. */
+  /** Ends the leases of a dead process: those of keys, and those of the engine's worker. */
   endLeases(): Promise<void>;
   /** Destination keys of an order's charges, in order. */
   charges(order: string): string[];
-  /** Where processes died, in order. */
+  /** The points at which processes died, in order. */
   deaths(): string[];
   remove(): Promise<void>;
 }
@@ -60,29 +60,47 @@ export async function sqliteGround(): Promise<Ground> {
   };
 }
 
-/** In schemas of its own, so that many stand on one server. */
+// Its last words may have reached the server: a lease that they extend must not be ended before.
+const othersSql = `
+  select count(*)::int as others from pg_stat_activity
+   where datname = current_database() and backend_type = 'client backend' and application_name <> 'ground'`;
+
+const goneMs = 30_000;
+
+async function areGone(pool: pg.Pool): Promise<void> {
+  const since = performance.now();
+  while ((await pool.query(othersSql)).rows[0].others > 0) {
+    if (performance.now() - since > goneMs) throw new Error(`a dead process still has sessions after ${goneMs} ms`);
+    await pool.query("select pg_sleep(0.005)");
+  }
+}
+
+/** In a database of its own, so that many stand on one server and each knows its sessions. */
 export async function postgresGround(url: string, name: string): Promise<Ground> {
   const { folder, ...written } = makeFolder();
-  const where = `${url}?options=-c%20search_path%3D${name}`;
-  const pool = new pg.Pool({ connectionString: where, max: 2 });
+  const where = url.replace(/\/postgres$/, `/${name}`);
+  const server = new pg.Client({ connectionString: url });
+  await server.connect();
+  await server.query(`create database ${name}`);
+  await server.end();
+  const pool = new pg.Pool({ connectionString: where, max: 2, application_name: "ground" });
   pool.on("error", () => {});
-  await pool.query(`create schema ${name}`);
   await pool.query(shopTables("postgres"));
   return {
     dialect: "postgres",
     where,
-    engine: `${url}?schema=${name}_engine&pool=2`,
+    engine: `${where}?schema=engine&pool=2`,
     folder,
     ...written,
     rows: async (text) => (await pool.query(text)).rows,
     run: async (text) => void (await pool.query(text)),
     async endLeases() {
+      await areGone(pool);
       await pool.query(endLeasesSql);
-      const workers = `${name}_engine.workers`;
-      const { rows } = await pool.query("select to_regclass($1) as found", [workers]);
+      const { rows } = await pool.query("select to_regclass('engine.workers') as found");
       if (rows[0].found === null) return;
-      await pool.query(`update ${workers} set until = until - ${longerThanLeasesMs}`);
-      await pool.query(endClaimsSql(`${name}_engine.claims`));
+      await pool.query(`update engine.workers set until = until - ${longerThanLeasesMs}`);
+      await pool.query(endClaimsSql("engine.claims"));
     },
     async remove() {
       await pool.end();

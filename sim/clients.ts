@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 
 type Answer<T> =
   | { readonly kind: "answer"; readonly value: T; readonly process: string }
-  /** `isRefused`: whoever was asked said that nothing was stored. */
+  /** `isRefused`: the node that was asked said that nothing was stored. */
   | { readonly kind: "unknown"; readonly isRefused?: boolean };
 
 const patienceMs = 10_000;
@@ -15,8 +15,10 @@ const patienceMs = 10_000;
 export class Clients {
   /** Conversations not over yet. */
   open = 0;
+  /** The last time one of them asked for runs: sent events, or a rerun. */
+  askedAt = 0;
   private calls = 0;
-  /** Functions somebody is about to pause, or has paused. */
+  /** Functions about to be paused, or paused. */
   private readonly pausing = new Set<string>();
 
   constructor(
@@ -107,6 +109,7 @@ export class Clients {
         isRefused: false,
       };
       world.ledger.sends.push(send);
+      this.askedAt = world.loop.now;
       const sent = await this.ask((idem) => idem.send(events));
       if (sent.kind === "answer") {
         const { ids, decisions } = sent.value;
@@ -142,6 +145,7 @@ export class Clients {
       }
     } else if (mood < 0.3) {
       await world.loop.sleep(random.between(0, 20_000));
+      this.askedAt = world.loop.now;
       const rerun = await this.ask((idem) => idem.runs.rerun(runId));
       if (rerun.kind === "answer") {
         world.ledger.reruns.push({ of: runId, run: rerun.value.runId });

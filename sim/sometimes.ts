@@ -1,4 +1,4 @@
-// What worlds must have reached, and how often at least in a thousand of them: every crash point and every fault, and the rare moments
+// The things worlds must reach, and how often at least in a thousand of them: every crash point and every fault, and the rare moments
 // for which they exist. Numbers are far below what is usual, so that only a simulator gone blind fails.
 import { faultNames } from "./faults.ts";
 
@@ -41,7 +41,7 @@ export const sometimes: Readonly<Record<string, number>> = {
   sweeps: 200,
   "sweeps that did something": 50,
   "sweeps that were cut": 5,
-  "sweeps that failed": 3,
+  "sweeps that failed": 5,
   // Steps that end their process.
   "runs parked after their entries": 5,
   "runs failed after their entries": 5,
@@ -100,7 +100,7 @@ export const sometimes: Readonly<Record<string, number>> = {
   hints: 1_000,
 };
 
-/** What was not reached often enough, for so many worlds. */
+/** Those not reached often enough, for so many worlds. */
 export const unreached = (counts: Readonly<Record<string, number>>, worlds: number): string[] =>
   Object.entries(sometimes)
     .map(([name, ofThousand]) => ({ name, least: Math.max(1, Math.floor((ofThousand * worlds) / 1_000)) }))

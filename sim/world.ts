@@ -46,7 +46,7 @@ export class World {
   readonly loop: EventLoop;
   readonly clock: SimStoreClock;
   readonly store: Store;
-  /** What stands between the nodes and the store; null where they have it to themselves. */
+  /** The server between the nodes and the store; null where they have it to themselves. */
   readonly server: PostgresServer | null;
   readonly ledger: Ledger;
   private readonly book: LeaseBook;
@@ -126,8 +126,9 @@ export class World {
     const look = async () => {
       const { queued, running, waiting } = await this.store.reads.counts(this.env);
       const openRuns = queued + running + waiting;
-      // What piled up behind a limit of one may take longer than that, as long as it becomes less.
-      if (openRuns < leastOpen) deadline = Math.max(deadline, Math.min(loop.now + stillMs, healedAt + allowedMs * 4));
+      // Runs piled up behind a limit of one may take longer than that, as long as they become fewer; and so may one that a client asked for lately.
+      const movedAt = openRuns < leastOpen ? loop.now : clients.askedAt;
+      deadline = Math.max(deadline, Math.min(movedAt + stillMs, healedAt + allowedMs * 4));
       leastOpen = Math.min(leastOpen, openRuns);
       const isIdle = clients.open === 0 && openRuns === 0;
       rested = isIdle && !(await this.hasPending()) && !(await this.hasTicksDue());
@@ -147,7 +148,7 @@ export class World {
     return { restedAfterMs, dump };
   }
 
-  /** How long a crashed node stays away. */
+  /** The time a crashed node stays away. */
   downMs(): number {
     return this.isHealed ? SimNode.restartMs : this.random.between(SimNode.restartMs, 12_000);
   }
@@ -196,7 +197,7 @@ export class World {
     this.trace.add(this.loop.now, process.name, describeCall(name, input, answer));
   }
 
-  /** What the oracle must know about limits, buffers and schedules. */
+  /** Notes for the oracle what it must know about limits, buffers and schedules. */
   private follow(process: SimProcess, name: string, input: readonly unknown[], answer: unknown): void {
     const { ledger, counters } = this;
     this.book.applied(process.name, name, input, answer);
@@ -320,7 +321,7 @@ export class World {
     often("store-clock-ahead", () => this.stepStoreClock(amount.between(100, far() ? clockStepMaxMs : 60_000)), 2);
   }
 
-  /** What the store says to every write; null while it takes them. */
+  /** The store's answer to every write; null while it takes them. */
   get refusal(): ReturnType<StoreLink["refusal"]> {
     return this.refusing !== null && this.loop.now < this.refusing.until ? this.refusing : null;
   }

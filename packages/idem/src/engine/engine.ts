@@ -1,13 +1,11 @@
 // The only place that knows all stages: one store, one clock, one worker; and what client, server and command line call.
 
-import { fingerprintOf } from "../execute/code-of-run.ts";
-import type { Code, FunctionCode, Middleware, RemoteCode } from "../execute/function-code.ts";
+import type { FunctionCode, Middleware, RemoteCode } from "../execute/function-code.ts";
 import { acceptEvent } from "../ingest/accept-events.ts";
 import { blockedMaxDefaultMs } from "../model/beats.ts";
 import { webhookScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
 import { Expressions } from "../model/expression.ts";
-import { leftBehind, type NamedFunction, namedOf, recordedNames } from "../model/function-names.ts";
 import { Turns, Work } from "../model/turns.ts";
 import { UlidSource } from "../model/ulid.ts";
 import { EventTraces } from "../observe/trace-events.ts";
@@ -28,6 +26,7 @@ import { type CallNamed, checkpointRun } from "./checkpoint-run.ts";
 import { CronClock } from "./cron-clock.ts";
 import { type IngestingEngine, type IngestingOptions, ingestEvents } from "./ingest-events.ts";
 import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
+import { KnownCodes } from "./known-codes.ts";
 import { limits } from "./limits.ts";
 import { Neighbours } from "./neighbours.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
@@ -92,9 +91,7 @@ export class Engine {
   /** How work that may be much gives the loop back. */
   readonly turns: Turns;
   readonly worker: Worker;
-  private readonly codes = new Map<string, Code>();
-  /** Which of them each app serves from elsewhere. */
-  private readonly served = new Map<string, readonly string[]>();
+  private readonly codes: KnownCodes;
   private readonly time: StoreTime;
   private readonly ids: UlidSource;
   /** Who waits for a run to end. */
@@ -110,14 +107,12 @@ export class Engine {
 
   constructor(private readonly options: EngineOptions) {
     const { store, platform, env, app, about, leaseTermMs, retentionMs = null } = options;
+    this.codes = new KnownCodes({ store, env });
     this.registry = new Registry(
       store,
       env,
       app,
-      (fn) => {
-        const code = this.codes.get(fn);
-        return code === undefined ? undefined : fingerprintOf(code);
-      },
+      (fn) => this.codes.fingerprint(fn),
       () => this.now(),
       () => {
         this.crons.refresh();
@@ -159,7 +154,7 @@ export class Engine {
       time: this.time,
       newId: () => this.ids.next(),
       random: () => new DataView(platform.randomBytes(4).buffer).getUint32(0) / 2 ** 32,
-      codes: this.codes,
+      codes: this.codes.byName,
       telling: options.telling,
       runsInFlight: options.runsInFlight,
       bytesInFlight: options.bytesInFlight ?? limits.bytesInFlight,
@@ -270,14 +265,14 @@ export class Engine {
 
   /** Whether this process has the code of a function, or reaches an app that does. */
   canRun(fn: string): boolean {
-    return this.codes.has(fn);
+    return this.codes.byName.has(fn);
   }
 
   /** Tells the store this app's functions. Matching uses what is registered, so a process that only sends decides the same. */
   async register(codes: readonly FunctionCode[]): Promise<void> {
     if (codes.length > 0) {
       const { app, formerApps = [] } = this.options;
-      await this.tellStore(app, codes, formerApps);
+      await this.codes.register(app, codes, formerApps);
       this.codes.clear();
     }
     await this.learn(codes);
@@ -285,7 +280,7 @@ export class Engine {
 
   /** Functions whose code is here and which the store knows already, and what else it knows. */
   async learn(codes: readonly FunctionCode[]): Promise<void> {
-    for (const code of codes) this.know(code);
+    this.codes.add(codes);
     if (codes.length > 0) this.worker.codesChanged();
     await this.registry.refresh();
     // What is dated here is dated by the store's clock: an event that a process ahead of it dated by its own would put its runs off.
@@ -303,7 +298,7 @@ export class Engine {
     codes: readonly RemoteCode[],
     formerApps: readonly string[] = [],
   ): Promise<{ readonly changed: boolean }> {
-    const changed = await this.tellStore(app, codes, formerApps);
+    const changed = await this.codes.register(app, codes, formerApps);
     await this.registry.refresh();
     this.crons.refresh();
     this.reach(app, codes);
@@ -312,59 +307,14 @@ export class Engine {
 
   /** Functions of an app as the store already knows them can be reached from here. */
   reach(app: string, codes: readonly RemoteCode[]): void {
-    for (const fn of this.served.get(app) ?? []) this.codes.delete(fn);
-    for (const code of codes) this.know(code);
-    this.served.set(app, codes.flatMap(recordedNames));
+    this.codes.reach(app, codes);
     this.worker.codesChanged();
     this.worker.poke();
   }
 
   /** Apps whose functions were reachable from here at some time. */
   get servedApps(): Iterable<string> {
-    return this.served.keys();
-  }
-
-  /** Going on would leave runs, windows and schedules under a name that nobody asks for; whoever has the function goes on with it. */
-  private async refuseLeavingBehind(own: readonly NamedFunction[]): Promise<void> {
-    const { functions } = await this.store.reads.functions(this.env);
-    const living = functions.map(namedOf);
-    for (const named of own) {
-      const found = leftBehind(named, own, living);
-      if (found !== null) throw errors.FUNCTION_WAS_CONFLICT({ function: named.config.id, why: found.why });
-    }
-  }
-
-  /** Runs that began under any name it had are its own. */
-  private know(code: Code): void {
-    for (const name of recordedNames(code)) this.codes.set(name, code);
-  }
-
-  private async tellStore(app: string, codes: readonly Code[], formerApps: readonly string[]): Promise<boolean> {
-    const { env, store } = this.options;
-    if (codes.some(({ config }) => config.was !== undefined)) {
-      await this.refuseLeavingBehind(codes.map(({ fn, config }) => ({ fn, app, config })));
-    }
-    const answer = await store.register({
-      env,
-      app,
-      functions: codes.map((code) => ({
-        fn: code.fn,
-        id: code.config.id,
-        config: JSON.stringify({ ...code.config, fingerprint: fingerprintOf(code) }),
-        crons: code.config.triggers.flatMap((trigger) => ("cron" in trigger ? trigger.cron : [])),
-      })),
-    });
-    if (answer.kind === "registered") {
-      // What was registered under another name it had, before `was` said so. Behind the registration: no event in between starts nothing.
-      for (const former of formerApps) {
-        if (former !== app) await store.register({ env, app: former, functions: [] });
-      }
-      return answer.changed;
-    }
-    throw errors.FUNCTION_INVALID({
-      function: answer.fn,
-      why: `app "${answer.app}" already has a function of that name in this environment`,
-    });
+    return this.codes.servedApps;
   }
 
   /** Steps an app reports while it is being called; throws CHECKPOINT_STALE when it must stop. */

@@ -1,4 +1,4 @@
-// What a pass needs from outside, for one leased run: the clock, ids, the store behind its fence.
+// The ports of a pass, for one leased run: the clock, ids, the store behind its fence.
 
 import type {
   EffectStore,
@@ -163,12 +163,12 @@ export class WorkerPorts implements RunPorts {
 
 const slotsPort = ({ job, worker }: HeldRun): SlotsPort => ({
   isNew: job.isAgain !== true,
-  nextTurn: () => ++worker.slotTurns,
+  nextTurn: () => worker.slotWaiters.nextTurn(),
   gaveBack: () => worker.gaveSlotsBack(),
-  whenFreed: (run) => worker.whenSlotsFreed(run),
+  whenFreed: (run) => worker.slotWaiters.add(run),
 });
 
-/** What is asked of the store is asked until it answers, as long as the run is this worker's. */
+/** Asks the store until it answers, as long as the run is this worker's. */
 function effectStore({ heldBy, worker, options }: HeldRun): EffectStore {
   const { store, platform, env, telling } = options;
   const kept = <T>(write: () => Promise<T>) => persist(platform, write, () => worker.names.holds(heldBy));

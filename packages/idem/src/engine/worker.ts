@@ -30,6 +30,7 @@ import type { PrepareOptions } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
 import type { RunEnd } from "./run-ends.ts";
 import { RunsAtWork } from "./runs-at-work.ts";
+import { SlotWaiters } from "./slot-waiters.ts";
 import type { StoreTime } from "./store-time.ts";
 import { tellTakeover, tellWaiting } from "./tell-run.ts";
 import type { Telling } from "./telling.ts";
@@ -69,8 +70,6 @@ export interface WorkerOptions {
   readonly cancelRun: (runId: string, reason: string) => Promise<unknown>;
 }
 
-const slotWaitersTold = 4;
-
 export class Worker {
   readonly names: LeaseNames;
   private readonly runs: RunsAtWork;
@@ -92,10 +91,7 @@ export class Worker {
   private readonly upkeep: Upkeep;
   private readonly beside: ExtendBeside;
   private readonly idleWaiters: (() => void)[] = [];
-  /** Runs at work here whose steps wait for slots, the longest first. */
-  private readonly slotWaiters = new Set<() => void>();
-  private haveSlotsBeenFreed = false;
-  slotTurns = 0;
+  readonly slotWaiters = new SlotWaiters();
   readonly stepIds = new StepIds();
   readonly plans = new SiblingPlans();
   private readonly caps: CapsOfCodes;
@@ -260,26 +256,13 @@ export class Worker {
 
   /** Runs in line go first; then steps are told that wait beside others of their run. */
   slotsFreed(): void {
-    this.haveSlotsBeenFreed = true;
+    this.slotWaiters.freed();
     this.poke();
   }
 
   /** Nobody in line wants them. */
   gaveSlotsBack(): void {
-    if (this.slotWaiters.size > 0) this.slotsFreed();
-  }
-
-  whenSlotsFreed(run: () => void): () => void {
-    this.slotWaiters.add(run);
-    return () => this.slotWaiters.delete(run);
-  }
-
-  private tellSlotWaiters(): void {
-    this.haveSlotsBeenFreed = false;
-    if (this.slotWaiters.size === 0) return;
-    // Each asks the store: of hundreds that wait for one slot, a few.
-    const told = [...this.slotWaiters].slice(0, slotWaitersTold);
-    for (const run of told) run();
+    if (!this.slotWaiters.isEmpty) this.slotsFreed();
   }
 
   wake(woken: readonly WokenRun[]): void {
@@ -411,7 +394,7 @@ export class Worker {
     } finally {
       this.leasing = false;
       this.again = false;
-      if (this.haveSlotsBeenFreed) this.tellSlotWaiters();
+      this.slotWaiters.askAgain();
       this.settled();
     }
   }

@@ -13,12 +13,12 @@ export interface Pair {
   readonly now: Figure;
 }
 
-/** What is compared of each figure, and whether more is better. */
+/** The parts of a figure that are compared, and whether more is better. */
 const compared = { perSecond: true, p50Ms: false, cpuUs: false, loopDelayP99Ms: false } as const;
 
-/** What can be taken out, by a line of a file that is replaced. */
+/** Parts that can be taken out, by a line of a file that is replaced. */
 const parts: Readonly<Record<string, { readonly file: string; readonly line: string; readonly by: string }>> = {
-  // How runs ended is noted in the commit that ends them (docs/decisions/0044).
+  // The ends of runs are noted in the commit that ends them (docs/decisions/0044).
   "end-notes": {
     file: "packages/idem/src/store/rules/count-ends.ts",
     line: "export function noteEnds(",
@@ -106,8 +106,11 @@ function buildAt(commit: string, folder: string, part: (typeof parts)[string] | 
   }
   for (const place of [".", "packages/eslint-plugin"]) {
     const installed = join(root, place, "node_modules");
-    if (existsSync(installed)) symlinkSync(installed, join(folder, place, "node_modules"));
+    if (existsSync(installed) && existsSync(join(folder, place)))
+      symlinkSync(installed, join(folder, place, "node_modules"));
   }
   execFileSync(process.execPath, [join(folder, "scripts", "build.mjs")], { cwd: folder, stdio: ["ignore", 2, 2] });
-  return join(folder, "packages", "idem", "modules");
+  // Before decision 42 what was compiled was what was published.
+  const built = ["modules", "dist"].map((name) => join(folder, "packages", "idem", name));
+  return built.find(existsSync)!;
 }

@@ -1,6 +1,8 @@
 // The built package, with the parts of it that users do not see: the bench measures those too.
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type * as Pg from "pg";
 import type * as Index from "../packages/idem/modules/index.js";
 import type * as Ulid from "../packages/idem/modules/model/ulid.js";
 import type * as NodePlatform from "../packages/idem/modules/platform/node-platform.js";
@@ -14,6 +16,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const dist =
   process.env.IDEM_MODULES ?? join(here, here.endsWith("dist") ? "../.." : "..", "packages", "idem", "modules");
 const load = (file: string): Promise<any> => import(pathToFileURL(join(dist, file)).href);
+
+/** The driver that this build asks PostgreSQL by: the peers of the bench bring another one. */
+export const driverOfPostgres = (): typeof Pg => createRequire(join(dist, "index.js"))("pg");
 
 export const { Idem } = (await load("index.js")) as typeof Index;
 export type Idem = InstanceType<typeof Index.Idem>;

@@ -63,7 +63,8 @@ const sqlite =
   (isKept: boolean) =>
   (s: number): Promise<Figure> =>
     onFreshFile(async (path) => {
-      await fillFile(path, scaled(300_000, s));
+      // Each is a commit of its own: hundreds of thousands take minutes.
+      await fillFile(path, scaled(60_000, s));
       const { default: Database } = await import("better-sqlite3");
       const reader = new Database(path, { readonly: true });
       const before = Date.now() - oldMs / 2;

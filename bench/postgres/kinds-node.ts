@@ -1,8 +1,8 @@
-// A child of bench/postgres.ts: runs of one kind, so many in all, 100 in flight; what they cost this process, and the statements and round
-// trips they took. Every statement of the engine's goes through the one method of the driver that is counted here.
-import pg from "pg";
+// A child of bench/postgres.ts: runs of one kind, so many in all, 400 of them sent and not ended; what they cost this process, and the statements
+// and round trips they took. Every statement of the engine's goes through the one method of the driver that is counted here.
+import type { Client } from "pg";
 import type { FunctionOptions, TypedStepTools } from "../../packages/idem/modules/index.js";
-import { Idem } from "../engine.ts";
+import { driverOfPostgres, Idem } from "../engine.ts";
 import { keepInFlight } from "../measure.ts";
 
 /** What its runs do between their event and their result: three saved steps, or two and something else, or none and two of it. */
@@ -19,15 +19,18 @@ export interface KindFigures {
 
 export type KindSaid = { readonly kind: "opens" } | { readonly kind: "figures"; readonly figures: KindFigures };
 
-const inFlight = 100;
+// Four times what the engine has at work at once: with 100, runs that sleep for 50 ms would be bound by their sleep, whatever they cost.
+const inFlight = 400;
+const atOnce = 50;
 
 const counted = { statements: 0, roundTrips: 0 };
 
 /** Counts what goes through a session of the driver, without changing it. */
 function countStatements(): void {
-  const underWay = new WeakMap<pg.Client, number>();
-  const { query } = pg.Client.prototype;
-  pg.Client.prototype.query = function (this: pg.Client, ...asked: unknown[]) {
+  const underWay = new WeakMap<Client, number>();
+  const { prototype } = driverOfPostgres().Client;
+  const { query } = prototype;
+  prototype.query = function (this: Client, ...asked: unknown[]) {
     counted.statements++;
     const before = underWay.get(this) ?? 0;
     if (before === 0) counted.roundTrips++;
@@ -68,7 +71,7 @@ function define(idem: Idem): void {
     step.run("b", () => (event.data as { a: number }).a + 1),
   );
   kindOf("plain", three);
-  kindOf("limited", three, { concurrency: { limit: inFlight / 2 } });
+  kindOf("limited", three, { concurrency: { limit: atOnce } });
   kindOf("nap", sleeps(napMs));
   kindOf("sleep", sleeps(sleepMs));
   kindOf("sleep-twice", async (step) => {

@@ -17,7 +17,9 @@ beforeAll(async () => {
 
 afterAll(() => world?.close());
 
-const patience = { timeout: 5_000 };
+// A page rests ten times as long as its last reading took: on a machine that does other things that is several seconds.
+const patience = { timeout: 20_000 };
+const promised = { timeout: 5_000 };
 const loud = ".row.is-loud";
 
 async function open(path: string, look = looks[0]!, at = world.origin): Promise<WatchedPage> {
@@ -51,7 +53,7 @@ test("a second run for one placement is on screen as ×2 within 5 s, without a r
   await page.evaluate(() => Object.assign(window, { isSamePage: true }));
 
   await placed("evt_2", "UPDATED");
-  await page.locator(`${loud} .block`).waitFor(patience);
+  await page.locator(`${loud} .block`).waitFor(promised);
 
   expect(await texts(page, `${loud} .block`)).toEqual(["×2"]);
   expect(await page.locator(`${loud} .ran`).innerText()).toMatch(/^ran twice, .+ apart$/);

@@ -201,3 +201,13 @@ test("starts that share a commit do not exceed a limit, and who has no slot stan
   const caps = { [fn]: { slots: [3], throttle: null } };
   expect((await nodes[0].world.lease("w2", { caps })).jobs).toEqual([]);
 });
+
+test("twenty thousand runs can be asked for at once, and each is answered", async () => {
+  const { nodes } = await open();
+  const { world } = nodes[0]!;
+  await world.startLeased("r");
+  const asked = upTo(20_000).map((n) => world.store.reads.run(env, n % 2 === 0 ? "r" : "none"));
+  const found = await Promise.all(asked);
+  expect(found.filter((run) => run?.id === "r")).toHaveLength(10_000);
+  expect(found.filter((run) => run === null)).toHaveLength(10_000);
+});

@@ -33,7 +33,7 @@ const columns = {
   runs: "env, id, fn, event_id, key, subject, generation, previous_run_id, rerun_of, root_run_id, ended_state, result, created_at, started_at, ended_at, window_ends_at",
 } as const;
 type Table = keyof typeof columns;
-/** What only SQLite has: there the run tells that its event started it, and no decision is kept beside it (docs/decisions/0055). */
+/** Only SQLite has these: there the run says that its event started it, and no decision is kept beside it (docs/decisions/0055). */
 const onlySqlite: readonly string[] = ["starts", "window_ends_at of runs"];
 const isStarted = (table: Table, row: Row): boolean => table === "decisions" && row[3] === "started";
 
@@ -123,7 +123,7 @@ function* batchesOf(shop: Shop): Generator<ReadonlyMap<Table, readonly Row[]>> {
   yield batch;
 }
 
-/** How runs ended is noted where they end; rows that were written by hand are counted as a migration counts those of older stores. */
+/** The ends of runs are noted where they end; rows that were written by hand are counted as a migration counts those of older stores. */
 function endNotesSql(store: string, migration: string): string {
   const file = join(root, "packages/idem/src/store", store, "migrations", `${migration}.sql`);
   return readFileSync(file, "utf8").slice(readFileSync(file, "utf8").indexOf("insert into end_notes"));
@@ -194,7 +194,7 @@ const config = (id: string, key: string | null) =>
     finishTimeoutMs: null,
   });
 
-/** What the app of these runs would have registered; nothing of it can be executed here. */
+/** The functions the app of these runs would have registered; none can be executed here. */
 export const functions = [...keyed, keyless].map((fn) => {
   const id = fn.slice("shop-".length);
   return { fn, id, config: config(id, fn === keyless ? null : "event.data.orderId"), crons: [] };

@@ -1,4 +1,4 @@
-// What watching costs work: runs of one step each, executed with and without three pages that follow them live, with and without the
+// The cost of watching to work: runs of one step each, executed with and without three pages that follow them live, with and without the
 // duplicate radar, and with and without counting by the hour what was decided. Rounds take turns, so that a machine that slows down slows both; of each kind the one in the middle counts.
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";

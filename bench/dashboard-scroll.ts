@@ -15,7 +15,7 @@ export interface ScrollFacts {
   readonly heapMb: readonly [number, number];
 }
 
-// What suits a small function in the cloud and not a browser that somebody looks at. A graphics card made of software holds a frame for up
+// Options for a small function in the cloud, not for a browser that people look at. A graphics card made of software holds a frame for up
 // to 0.5 s where none at all takes 33 ms.
 const unwanted =
   /^--(single-process|no-zygote|use-gl|use-angle|enable-unsafe-swiftshader|ignore-gpu-blocklist|in-process-gpu)/;

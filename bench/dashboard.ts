@@ -1,7 +1,7 @@
 // npm run bench:dashboard [-- --runs 1000000] [--on sqlite,postgres] [--asks 40] [--seconds 3] [--pages 200] [--only pages,costs,scroll]
-// Every page of the dashboard over a store that holds a million ended runs of seven days, asked over HTTP one after the other; what
-// three pages that follow live and what the radar cost runs that are being executed; and what a browser does while somebody scrolls through
-// two hundred pages. Says what it does on stderr, and prints a table for docs/performance.md. Writes bench/results/dashboard.json, or
+// Every page of the dashboard over a store that holds a million ended runs of seven days, asked over HTTP one after the other; the
+// cost of three pages that follow live, and of the radar, to runs that are being executed; and a browser that is scrolled through
+// two hundred pages. Reports its progress on stderr, and prints a table for docs/performance.md. Writes bench/results/dashboard.json, or
 // dashboard-part.json when something was left out. Ends with an error when a page takes longer than 150 ms. Some ten minutes.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -105,7 +105,7 @@ async function take(name: string, store: string, fill: () => void | Promise<void
   }
 }
 
-/** What a browser asks for each page. */
+/** A browser's requests for each page. */
 async function pagesOf(server: Server): Promise<Readonly<Record<string, readonly string[]>>> {
   const { runs: newest } = await read(server, "/api/runs?function=shop-bill&limit=50");
   const { id: run, eventId: event, key } = newest[25];

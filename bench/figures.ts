@@ -1,4 +1,4 @@
-// What `npm run bench` measures. `--scale 0.1` makes all of it smaller.
+// The figures of `npm run bench`. `--scale 0.1` makes all of them smaller.
 import { ceilingOf } from "./ceiling.ts";
 import { keepInFlight, quantile, shuffled, type Throughput, withLoopDelay } from "./measure.ts";
 import { type Figure, type Figures, scaled } from "./take-figures.ts";
@@ -44,7 +44,7 @@ async function afterStored(stored: number, total: number): Promise<Figure> {
   });
 }
 
-/** How many duplicates of one key are answered per second. */
+/** Duplicates of one key answered per second. */
 async function hotKey(total: number): Promise<Figure> {
   return onFreshFile((path) =>
     withEngine(path, { key: true, runsInFlight: 100 }, async (idem, one) => {

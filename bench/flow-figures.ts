@@ -1,4 +1,4 @@
-// What `npm run bench:flow` measures. `--scale 0.1` makes all of it smaller.
+// The figures of `npm run bench:flow`. `--scale 0.1` makes all of them smaller.
 import { setTimeout as after } from "node:timers/promises";
 import type { FunctionOptions } from "../packages/idem/modules/index.js";
 import type { Idem } from "./engine.ts";
@@ -27,7 +27,7 @@ async function limited(options: Omit<FunctionOptions, "id">, total: number): Pro
   );
 }
 
-/** All events first, then their runs: whoever cannot begin at once stands in line, and is leased from there. */
+/** All events first, then their runs: those that cannot begin at once stand in line, and are leased from there. */
 async function backlog(options: Omit<FunctionOptions, "id">, total: number): Promise<Figure> {
   let begun = 0;
   const define = (idem: Idem) =>
@@ -52,7 +52,7 @@ async function backlog(options: Omit<FunctionOptions, "id">, total: number): Pro
 
 /**
  * One key has half of the events and more of them than its limit lets through; the other half, on 1,000 keys, is kept 50 in flight.
- * What a small key waits is counted in runs that begin between its sending and its own beginning.
+ * A small key's wait is counted in runs that begin between its sending and its own beginning.
  */
 async function hotKey(total: number): Promise<Figure> {
   let begun = 0;
@@ -218,7 +218,7 @@ async function crons(count: number, due: number): Promise<Figure> {
           const tickAt = Math.ceil((Date.now() + 1_000) / 60_000) * 60_000;
           const mine: number[] = [];
           begun.set(tickAt, mine);
-          // Whoever has not begun by the next minute is not waited for: it is late by a minute.
+          // A run that has not begun by the next minute is not waited for: it is late by a minute.
           while (mine.length < due && Date.now() < tickAt + 58_000) await after(100);
           began.push(...mine.map((at) => at - tickAt), ...Array<number>(due - mine.length).fill(60_000));
           await idem.idle();

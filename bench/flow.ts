@@ -21,7 +21,7 @@ if (values.figure !== undefined) await takeOne(flowFigures, values.figure, scale
 
 const machine = describeMachine();
 const rounds = Number(values.rounds);
-// Ratios are made of neighbours in time, and the one in the middle counts. What fills a store or waits for the clock is taken once.
+// Ratios are made of neighbours in time, and the one in the middle counts. Figures that fill a store or wait for the clock are taken once.
 const inTurn = ["plain", "keys", "function-50", "plain-backlog", "keys-backlog"];
 const turns = Array.from({ length: rounds }, () => inTurn).flat();
 const only = values.only?.split(",");
@@ -110,7 +110,7 @@ console.log(
 console.log(
   `A run is event in, three trivial durable steps, result out; SQLite with synchronous=FULL${scale === 1 ? "" : `; all counts × ${scale}`}.\n`,
 );
-// What was not asked for has no figure.
+// Rows that were not asked for have no figure.
 printRows(rows.filter(([, figure]) => !figure.startsWith("–")));
 const results = join(root, "bench", "results");
 mkdirSync(results, { recursive: true });

@@ -1,4 +1,4 @@
-// Which machine and which code a figure belongs to.
+// The machine and the code a figure belongs to.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";

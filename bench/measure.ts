@@ -1,4 +1,4 @@
-// How figures are taken: a fixed number of runs kept in flight until a total is reached, timed from send to result.
+// Takes figures: a fixed number of runs kept in flight until a total is reached, timed from send to result.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 export interface Throughput {
@@ -64,7 +64,7 @@ export async function keepInFlightFor(
 export const quantile = (sorted: Float64Array, q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
 
-/** How late this process was for its own timers while the body ran. */
+/** The delay of this process's own timers while the body ran. */
 export async function withLoopDelay<T>(
   body: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly loop: { readonly p99Ms: number; readonly maxMs: number } }> {

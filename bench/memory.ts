@@ -30,7 +30,7 @@ interface Held {
 }
 
 async function held(): Promise<Held> {
-  // What was just let go of may be freed by callbacks, which have their turn between two collections.
+  // Objects just let go of may be freed by callbacks, which have their turn between two collections.
   for (let turn = 0; turn < 5; turn++) {
     globalThis.gc?.();
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -33,7 +33,7 @@ type App = (typeof apps)[number];
 const taken: Record<App, Round[]> = { checkpoints: [], "no checkpoints": [], "bare app": [], "slow bare app": [] };
 // A young process compiles its code: its first thousand runs cost the server twice as much. All servers are as old when they are measured.
 const runsBefore = 6_000;
-// What the SDK takes of its own thread for each of its four answers and reports.
+// The SDK takes so much of its own thread for each of its four answers and reports.
 const slowMs = 1;
 for (let n = 0; n < rounds; n++) {
   for (const kind of apps) {

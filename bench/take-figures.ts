@@ -46,7 +46,7 @@ export function takeEach(program: string, name: string, scale: number, env: Node
   return child.status === 0 ? (JSON.parse(child.stdout.trim().split("\n").at(-1)!) as Figure) : null;
 }
 
-/** What is measured, its figure, what it is held against. */
+/** A measurement, its figure, and the bar it is held against. */
 export type Row = readonly [string, string, string];
 
 export function printRows(rows: readonly Row[]): void {

@@ -1,5 +1,5 @@
 // npm run bench:traced [-- --scale 0.1] [--before <an earlier checkout>/packages/idem/modules]
-// What watching costs: the same runs where nobody listens, where a provider records and exports every span, and where a meter is told every count; and with
+// The cost of watching: the same runs where nobody listens, where a provider records and exports every span, and where a meter gets every count; and with
 // --before, as an earlier build does them. In turn, in one run on one machine: only the ratios count.
 import { parseArgs } from "node:util";
 import { metrics } from "@opentelemetry/api";

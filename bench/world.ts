@@ -39,7 +39,7 @@ export async function withIdem<T>(
   }
 }
 
-/** A run is event in, three trivial durable steps, result out. `onBegin` is told of each that begins. */
+/** A run is event in, three trivial durable steps, result out. `onBegin` hears of each that begins. */
 export function defineThreeSteps(
   idem: Idem,
   options: Omit<FunctionOptions, "id">,

@@ -48,5 +48,5 @@ http.listen(0, "127.0.0.1", async () => {
   process.send!({ port: (http.address() as AddressInfo).port });
 });
 
-// Whoever started it is gone.
+// Its parent is gone.
 process.on("disconnect", () => process.exit(0));

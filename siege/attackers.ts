@@ -11,7 +11,7 @@ export interface AttackOrder {
   readonly ms: number;
 }
 
-/** How often each reaction came, by kind. */
+/** Counts of each reaction, by kind. */
 export type Tally = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 setPriority(constants.priority.PRIORITY_LOW);

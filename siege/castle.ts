@@ -12,9 +12,9 @@ import { appPath, source, type Target } from "./target.ts";
 const root = join(dirname(fileURLToPath(import.meta.url)), basedOn());
 const bin = join(root, "packages", "idem", "bin", "idem.mjs");
 const built = join(root, "siege", "dist");
-// A loop that is held for longer is told by its honest callers.
+// Honest callers report a loop that is held for longer.
 const collectMsMax = 30_000;
-// Each process under attack can be told to collect its garbage.
+// Each process under attack collects its garbage on request.
 const collecting = ["--expose-gc", "--import", pathToFileURL(join(built, "collect.js")).href];
 
 /** From the sources (in tests) and from what was built of them. */
@@ -202,7 +202,7 @@ function rssOf({ pid }: ChildProcess): number {
   }
 }
 
-/** What Stripe would send. */
+/** As Stripe would send it. */
 export function stripeSignature(secret: string, body: string): string {
   const t = Math.floor(Date.now() / 1_000);
   return `t=${t},v1=${createHmac("sha256", secret).update(`${t}.${body}`).digest("hex")}`;

@@ -1,4 +1,4 @@
-// Loaded before a process under attack (`--expose-gc --import`): collects its garbage when it is told to, so that what is left is what it keeps.
+// Loaded before a process under attack (`--expose-gc --import`): collects its garbage on request, so that what is left is what it keeps.
 process.on("message", (message) => {
   if (message !== "collect") return;
   globalThis.gc?.();

@@ -1,5 +1,5 @@
 // Honest traffic beside the attack, at a steady pace whatever the answers take: events and the runs they start, in a served app and in a worker;
-// webhooks, what a page of the dashboard reads, requests behind a key, and the look at /health of whoever looks after the server.
+// webhooks, the reads of a dashboard's page, requests behind a key, and a supervisor's look at /health.
 import { Agent } from "node:http";
 import { type Castle, stripeSignature } from "./castle.ts";
 import { ask } from "./line.ts";

@@ -1,4 +1,4 @@
-// What a siege must show, and how each of it is judged.
+// The demands on a siege, and the judgement of each.
 import type { Sample } from "./honest.ts";
 import type { Siege } from "./run-siege.ts";
 
@@ -42,7 +42,7 @@ export function complaintsOf({ slices, memory, ended }: Siege): Complaint[] {
   return complaints;
 }
 
-/** What only a machine with nothing else to do can show. */
+/** Complaints about slowness: only a machine with nothing else to do can show it. */
 export function slownessOf(siege: Siege): Complaint[] {
   const complaints: Complaint[] = [];
   for (const kind of new Set(siege.slices.map((slice) => slice.kind))) {

@@ -35,7 +35,7 @@ if (!(minutes > 0) || unknown.length > 0) {
 const chosen = values.kind.length === 0 ? kindNames : values.kind;
 const perRound = chosen.length === 1 ? 1 : chosen.length + 1;
 const totalMs = minutes * 60_000;
-// Four rounds, so that what grows is told from what is filled once; but no attack shorter than a second.
+// Four rounds, to tell growth from memory that is filled once; but no attack shorter than a second.
 const rounds = Math.max(1, Math.min(4, Math.floor(totalMs / perRound / 1_000)));
 const sliceMs = totalMs / rounds / perRound;
 const startedAt = Date.now();

@@ -17,7 +17,7 @@ export interface SiegeOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-/** What was seen while one kind attacked. */
+/** Observations while one kind attacked. */
 export interface Slice {
   readonly kind: string;
   readonly round: number;

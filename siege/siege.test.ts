@@ -1,4 +1,4 @@
-// The siege in its short form: every kind once, by facts. How fast it is answered is for `npm run siege` on a machine of its own.
+// The siege in its short form: every kind once, by facts. The speed of answers is for `npm run siege` on a machine of its own.
 import { expect, test } from "vitest";
 import { complaintsOf } from "./judge.ts";
 import { kindNames, runSiege } from "./run-siege.ts";

@@ -1,4 +1,4 @@
-// What is attacked, as attackers and honest callers know it: addresses, and what each of them may have.
+// The target, as attackers and honest callers know it: addresses, and what each of them may have.
 
 export interface Target {
   /** Of `idem start`. */

@@ -18,7 +18,7 @@ const file = join(root, "sim", "corpus.json");
 
 export const readCorpus = (): readonly CorpusSeed[] => JSON.parse(readFileSync(file, "utf8")) as CorpusSeed[];
 
-/** How the world of an entry was when it failed. */
+/** The world of an entry as it was when it failed. */
 export const settingsOf = ({ off, store }: CorpusSeed): Omit<WorldOptions, "seed"> => ({
   off: new Set(off?.split(",")),
   ...(store === undefined ? {} : { store }),

@@ -1,5 +1,5 @@
-// A deliberate defect, as changes to the text of the built engine. Where both stores have the rule, both lose it. What a real
-// server and its driver do is in the simulator's own model of them, so a few defects are planted there.
+// A deliberate defect, as changes to the text of the built engine. Where both stores have the rule, both lose it. The simulator has
+// its own model of a real server and its driver, so a few defects are planted there.
 
 export interface Defect {
   readonly name: string;
@@ -7,13 +7,13 @@ export interface Defect {
 }
 
 export const sqlite = (file: string): string => `store/sqlite/${file}.js`;
-/** What both databases share. */
+/** Code both databases share. */
 export const rules = (file: string): string => `store/rules/${file}.js`;
 export const memory = (file: string): string => `store/memory/${file}.js`;
 export const postgres = (file: string): string => `store/postgres/${file}.js`;
 export const model = (file: string): string => `${modelFolder}/postgres/${file}.js`;
 
-/** Where a copy of the simulator lies in the copy of an engine that it is planted with. */
+/** The folder of a simulator's copy, in the copy of an engine that it is planted with. */
 export const modelFolder = "simulator";
 
 /** The text with the defect in it. A defect that does not find its place, or two of them, proves nothing. */

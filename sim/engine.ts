@@ -69,7 +69,7 @@ export async function loadEngine(folder = builtEngine): Promise<EngineUnderTest>
     load("store/postgres/tell-others.js"),
     load("store/sqlite/migrations.js"),
     load("model/beats.js"),
-    // Loaded by whoever opens a store or starts: in a world no time passes for it.
+    // Loaded when a store is opened or an engine starts: in a world no time passes for it.
     load("engine/engine.js"),
     load("sdk/watch-duplicates.js"),
   ]);

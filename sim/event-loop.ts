@@ -2,7 +2,7 @@
 // After each event every promise it set off runs to rest before the next one is taken.
 import type { Random } from "./random.ts";
 
-/** Whoever an event belongs to: silent once dead, late while frozen. */
+/** The owner of an event: silent once dead, late while frozen. */
 export interface Owner {
   readonly alive: boolean;
   readonly frozenUntil: number;

@@ -1,4 +1,4 @@
-// Which faults a world has and how often, drawn from its seed. Each seed has its own mix (a swarm), some have none at all.
+// A world's faults and how often they come, drawn from its seed. Each seed has its own mix (a swarm), some have none at all.
 import type { Random } from "./random.ts";
 
 const plainFaultNames = [
@@ -16,10 +16,10 @@ const plainFaultNames = [
   "deploy",
 ] as const;
 
-/** What other programs and the disk do to a file that one process owns; drawn from a stream of its own (plan.ts). */
+/** Faults that other programs and the disk cause in a file that one process owns; drawn from a stream of its own (plan.ts). */
 const fileFaultNames = ["busy-or-full"] as const;
 
-/** What a PostgreSQL server and the connections to it do to a transaction (postgres/). */
+/** Faults of a PostgreSQL server and the connections to it, met by a transaction (postgres/). */
 const postgresFaultNames = [
   "lock-wait",
   "serialization-failure",
@@ -41,10 +41,10 @@ export interface Faults {
   readonly rates: Readonly<Record<FaultName, number>>;
   readonly delayMaxMs: number;
   readonly freezeMaxMs: number;
-  /** How long the store refuses every write at most. */
+  /** The longest the store refuses every write. */
   readonly refusalMaxMs: number;
   readonly lockWaitMaxMs: number;
-  /** How many transactions send COMMIT only once their statements are answered. Where nothing goes wrong it makes no difference. */
+  /** The share of transactions that send COMMIT only once their statements are answered. Where nothing goes wrong it makes no difference. */
   readonly interactiveShare: number;
 }
 
@@ -82,7 +82,7 @@ const noFileFaults = Object.fromEntries(fileFaultNames.map((name) => [name, 0]))
   number
 >;
 
-/** Where there is no server there is nothing for it to do to anybody. */
+/** For worlds without a server. */
 const noPostgresFaults = Object.fromEntries(postgresFaultNames.map((name) => [name, 0])) as Record<
   (typeof postgresFaultNames)[number],
   number
@@ -105,7 +105,7 @@ export function drawFaults(random: Random, off: ReadonlySet<string>): Faults {
   };
 }
 
-/** The same world over a file that somebody else locks, or whose disk is full, for a while. */
+/** The same world over a file that another program locks, or whose disk is full, for a while. */
 export function withFileFaults(plain: Faults, random: Random, off: ReadonlySet<string>): Faults {
   const none = Object.values(plain.rates).every((rate) => rate === 0);
   const on = random.chance(0.35);

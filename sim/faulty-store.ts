@@ -16,7 +16,7 @@ export interface StoreLink {
   readonly process: SimProcess;
   readonly random: Random;
   readonly counters: Counters;
-  /** What is wrong with the way right now. */
+  /** The present faults of the way. */
   readonly faults: () => Faults;
   readonly unavailable: (why: string) => Error;
   /** Since when and until when the store takes no writes, and what it says; null while it takes them. */

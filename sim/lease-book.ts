@@ -1,4 +1,4 @@
-// Who holds which run, followed from outside by the calls that took effect. Where the store may have taken a lease back (a worker that
+// The holders of runs, followed from outside by the calls that took effect. Where the store may have taken a lease back (a worker that
 // was silent for too long) it counts as gone: the book never says "held" of a run that is not.
 
 export interface Lease {
@@ -26,7 +26,7 @@ type Answer = {
   readonly jobs?: readonly LeasedJob[];
   readonly cancelled?: readonly { readonly runId: string }[];
   readonly ingested?: Answer | null;
-  /** What became of buffers that were due when something was leased. */
+  /** The flushes of buffers that were due when something was leased. */
   readonly flushed?: Answer;
 };
 
@@ -73,7 +73,7 @@ export class LeaseBook {
       if (kind !== "run" || worker === null) continue;
       const run = memo!.run.id;
       const known = this.held.get(run);
-      // A repeated call is told again what it was given.
+      // A repeated call gets the same answer again.
       if (known?.worker === worker) continue;
       if (known !== undefined) this.end(run);
       if (this.spent.has(worker)) continue;

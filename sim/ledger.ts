@@ -1,4 +1,4 @@
-// What the outside world saw, written down by someone who is never crashed: acknowledgements, entered steps, values handed to
+// The outside world's view, written down by someone who is never crashed: acknowledgements, entered steps, values handed to
 // the code, ends, and what was done to whom. Times are the world's. Plain facts; check-guarantees.ts judges them.
 import type { CronRow } from "./cron-rows.ts";
 import type { Lease } from "./lease-book.ts";
@@ -38,7 +38,7 @@ export interface Entry {
   readonly process: string;
   readonly attempt: number;
   readonly key: string;
-  /** How the body ended; null when it never did. */
+  /** The end of the body; null when it never ended. */
   left: { readonly how: "returned" | "threw"; readonly at: number; readonly value: string } | null;
 }
 
@@ -77,9 +77,9 @@ export interface Ledger {
   readonly slept: Slept[];
   readonly ends: { readonly at: number; readonly run: string; readonly state: string; readonly output: string }[];
   readonly cancels: { readonly at: number; readonly run: string; readonly process: string; readonly won: boolean }[];
-  /** Runs somebody tried to cancel, whatever came of it. */
+  /** Runs a person tried to cancel, whatever came of it. */
   readonly cancelsAsked: Set<string>;
-  /** When the store cancelled a run that somebody asked to cancel, whether or not its answer came. */
+  /** When the store cancelled a run that a person asked to cancel, whether or not its answer came. */
   readonly cancelled: Map<string, number>;
   readonly pauses: Pause[];
   /** Events a person released or dropped, as `event function`. */

@@ -76,7 +76,7 @@ if (values.worlds === undefined) {
       const told = `${count} of ${worlds} worlds, ${rate.toFixed(1)}/s, ${failed} failed`;
       process.stderr.write(isTTY ? `\r${told} ` : `${told}\n`);
     },
-    // Hours may follow: whoever watches can look into it meanwhile.
+    // Hours may follow: a person who watches can look into it meanwhile.
     onFailure: ({ seed, violations }) => console.log(`\nseed ${seed} VIOLATED ${violations[0]!.check}`),
   });
   const seconds = (Date.now() - startedAt) / 1_000;

@@ -17,7 +17,7 @@ const restartMs = 500;
 const blockedPastChaosMs = 30_000;
 const leaseTermMs = 20_000;
 
-// What a part that tries again would keep from everybody: not the store that failed, but its own code.
+// Errors that a part that tries again would keep from everybody: not the store that failed, but its own code.
 const isStumble = /is not a function|is not defined|is not iterable|Cannot (read|set) propert|is not a constructor/;
 
 /** Kills come as often as the seed says, and no run is left to a person for it. */
@@ -123,7 +123,7 @@ export class SimNode {
       return;
     }
     idem.start().catch((error: unknown) => {
-      // A process that cannot start ends, and is started again by whoever watches over it.
+      // A process that cannot start ends, and its supervisor starts it again.
       if (process.alive) this.crash(`cannot start: ${String(error)}`);
     });
   }
@@ -195,7 +195,7 @@ export class SimNode {
     this.isStopping = true;
     const ended = () => this.crash("stopped");
     idem.stop({ grace: 2_000 }).then(ended, ended);
-    // Whoever does not stop is killed, as every supervisor does in the end.
+    // A process that does not stop is killed, as every supervisor does in the end.
     world.loop.schedule(20_000, () => {
       if (process.alive) this.crash("is killed, having not stopped");
     });

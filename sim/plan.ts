@@ -1,4 +1,4 @@
-// What a seed says about its world: how many nodes over which store, what they do, and what goes wrong.
+// The world that a seed means: how many nodes over which store, what they do, and what goes wrong.
 import { drawFaults, drawPostgresFaults, type Faults, withFileFaults } from "./faults.ts";
 import { Random } from "./random.ts";
 import { cronWorkload, deadlyWorkload, flowWorkloads, plainWorkloads, wideWorkload } from "./workloads/all.ts";
@@ -20,7 +20,7 @@ export interface Plan {
   readonly nodes: number;
   /** Where the facts are. */
   readonly store: "sqlite" | "memory";
-  /** How a PostgreSQL server stands before them; null where there is none. */
+  /** The PostgreSQL server before them; null where there is none. */
   readonly postgres: PostgresPlan | null;
   readonly workloads: readonly Workload[];
   readonly faults: Faults;
@@ -38,7 +38,7 @@ export interface PostgresPlan {
   readonly blockedMaxMs: number;
   /** How far the wall clocks of its nodes are off: they do not matter. */
   readonly nodeClocksOffMs: readonly number[];
-  /** How long each node rests between two sweeps; null for one whose process stays. */
+  /** Each node's rest between two sweeps; null for one whose process stays. */
   readonly sweepEveryMs: readonly (number | null)[];
 }
 
@@ -100,7 +100,7 @@ function drawSweeps(nodes: number, random: Random, off: ReadonlySet<string>): (n
   return Array.from({ length: nodes }, () => (random.chance(share) ? random.int(200, 3_000) : null));
 }
 
-// What a database host's clock is set by at most.
+// The largest step a database host's clock is set by.
 const databaseClockStepMaxMs = 3_600_000;
 
 /** Several nodes at once, and a server between them and the facts. */

@@ -25,7 +25,7 @@ export interface WorldsOptions {
   /** Go on after a failure, to see how many seeds fail. */
   readonly keepGoing: boolean;
   readonly seeds?: readonly number[];
-  /** How the world of a seed differs from what the seed says; by its place among the seeds. */
+  /** Settings in which the world of a seed differs from what the seed says; by its place among the seeds. */
   readonly settings?: (place: number) => Omit<WorldOptions, "seed">;
   readonly onProgress?: (count: number, failed: number) => void;
   readonly onFailure?: (failure: WorldsResult["failures"][number]) => void;

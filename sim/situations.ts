@@ -1,4 +1,4 @@
-// What a world went through, for the "sometimes" counters: moments for which limits, buffers and schedules need their proofs.
+// The situations of a world, for the "sometimes" counters: moments for which limits, buffers and schedules need their proofs.
 import { type Decision, type Evidence, Facts, type Run } from "./checks/facts.ts";
 import { detectedEvent } from "./checks/radar.ts";
 

@@ -1,4 +1,4 @@
-// What a call of the store did, read from its input and its answer.
+// The effect of a store's call, read from its input and its answer.
 import type { StoreWrites } from "./engine.ts";
 
 // A record, so that the compiler misses an operation that is new: what is not carried here fails in every world, and unseen where the engine

@@ -1,4 +1,4 @@
-// The clock of the store's machine, which chaos may set. What the store makes of it is followed from the outside: the store
+// The clock of the store's machine, which chaos may set. The store's own time is followed from the outside: the store
 // promises a time that never goes backwards and goes on at half speed while its wall clock is behind, so the oracle knows the same
 // time without asking the engine, and knows where it differed from the time that was really lived.
 
@@ -49,7 +49,7 @@ export class SimStoreClock {
 
   constructor(private readonly worldNow: () => number) {}
 
-  /** The store is open. What it read until now it only compares later readings with; that time was given to nobody. */
+  /** The store is open. Readings until now only serve to compare later ones with; that time was given to nobody. */
   opened(): void {
     this.isOpen = true;
   }
@@ -63,12 +63,12 @@ export class SimStoreClock {
     return steady(this.worldNow());
   }
 
-  /** What the store would answer if it were asked now. */
+  /** The store's answer if it were asked now. */
   now(): number {
     return this.read().now;
   }
 
-  /** What the store last answered: nothing it says later is earlier. What it would have said since then it may never say. */
+  /** The store's last answer: nothing it says later is earlier. Times between then and now it may never say. */
   said(): number {
     return (this.latest ?? this.read()).now;
   }
@@ -77,7 +77,7 @@ export class SimStoreClock {
     this.offsetMs += ms;
   }
 
-  /** How much time the store will lose until its wall clock has caught up. */
+  /** The time the store will lose until its wall clock has caught up. */
   get behindMs(): number {
     return Math.max(0, this.read().now - this.wall());
   }

@@ -1,4 +1,4 @@
-// What happened, as lines: hashed whole, so that two runs of a seed can be compared, and kept at the end, so that a failure can be read.
+// A world's history as lines: hashed whole, so that two runs of a seed can be compared, and kept at the end, so that a failure can be read.
 import { hashText } from "./random.ts";
 
 export class Trace {

@@ -26,7 +26,7 @@ async function live(options: WorldOptions) {
   try {
     return await runWorld(await engine!, options);
   } catch (error) {
-    // What escapes a world is a finding too, and it must not end the process that has other worlds to live.
+    // An error that escapes a world is a finding too, and it must not end the process that has other worlds to live.
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return {
       hash: "",

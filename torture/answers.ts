@@ -6,10 +6,10 @@ export const tireless = { entries: { max: 1_000, delay: 0 } } as const;
 
 export const flakyRetries = 3;
 
-/** How many steps a run of chain/go has, one after the other. */
+/** The steps of a run of chain/go, one after the other. */
 export const chainLinks = 10;
 
-/** How many runs of capped/go may be at work in one lane, and in all. */
+/** The most runs of capped/go at work in one lane, and in all. */
 export const laneMax = 2;
 export const lanesMax = 4;
 

@@ -18,7 +18,7 @@ class FileState {
   isUnlinked = false;
 }
 
-/** What of the unsynced writes reaches the disk. */
+/** The unsynced writes that reach the disk. */
 export type LossMode = "all-lost" | "half-kept" | "sectors-kept";
 export const lossModes: readonly LossMode[] = ["all-lost", "half-kept", "sectors-kept"];
 

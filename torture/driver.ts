@@ -1,4 +1,4 @@
-// Who sends the events: makes calls at random nodes, some at two of them at once, again elsewhere whatever is not answered, and sees to it
+// Sends the events: makes calls at random nodes, some at two of them at once, again elsewhere whatever is not answered, and sees to it
 // that every run that was named to it is watched to its end by some node.
 import { setTimeout as delay } from "node:timers/promises";
 import { Chance } from "./chance.ts";
@@ -25,7 +25,7 @@ export interface DriverOptions {
   readonly seed: number;
   readonly nodes: readonly NodeProcess[];
   readonly callsPerSecond: number;
-  /** What lost nodes leave behind must be finished after their leases ended, or the backlog would grow for ever. */
+  /** Runs that lost nodes leave behind must be finished after their leases ended, or the backlog would grow for ever. */
   readonly openRunsMax: number;
 }
 

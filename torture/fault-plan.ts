@@ -1,4 +1,4 @@
-// What is done to nodes, sessions and the server, and when; the same seed plans the same.
+// The faults of nodes, sessions and the server, and their times; the same seed plans the same.
 import { Chance } from "./chance.ts";
 import { type Sending, sendings } from "./freeze-standby.ts";
 import { cuts } from "./proxy.ts";
@@ -8,7 +8,7 @@ type StormKind = (typeof stormKinds)[number];
 /** The last one is an episode of its own. */
 export const faultKinds = [...stormKinds, "freeze-standby"] as const;
 export type FaultKind = (typeof faultKinds)[number];
-/** How often each kind comes in a storm. */
+/** Each kind's number in a storm. */
 export type Bag = Readonly<Partial<Record<StormKind, number>>>;
 
 export interface Fault {

@@ -8,7 +8,7 @@ import type { LedgerProcess } from "./ledger-process.ts";
 import type { NodeProcess } from "./nodes.ts";
 import type { Cut, WireProxy } from "./proxy.ts";
 
-// What does not come by then does not come at all.
+// Anything that has not come by then does not come at all.
 const patienceMs = 10_000;
 // A node is slow to come back to a server that was crashed twice on a busy machine: ten seconds told of the machine.
 const cutPatienceMs = 60_000;

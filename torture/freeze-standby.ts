@@ -1,12 +1,12 @@
-// A standby that every commit waits for stops answering, and whoever waits for it is sent away, in each way there is: what they committed
-// is seen by all, and is on one machine. Whatever anybody was told until then must be on the standby's disk, which may have to take over.
+// A standby that every commit waits for stops answering, and those who wait for it are sent away, in each way there is: their commits are
+// seen by all, and are on one machine. Every answer given until then must be on the standby's disk, which may have to take over.
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { LocalPostgres, LocalStandby } from "../scripts/local-postgres.mjs";
 import { readLedger } from "./read-ledger.ts";
 
 export const sendings = ["terminate", "cancel", "restart"] as const;
-/** How those who wait are sent away. */
+/** Ways to send away those who wait. */
 export type Sending = (typeof sendings)[number];
 
 export interface FreezeStandbyOptions {
@@ -18,7 +18,7 @@ export interface FreezeStandbyOptions {
   readonly violated: (check: string, detail: string) => void;
 }
 
-// What does not come by then does not come at all.
+// Anything that has not come by then does not come at all.
 const patienceMs = 10_000;
 /** For an answer that should not come. */
 const tellingMs = 500;
@@ -66,7 +66,7 @@ async function untilWaiting(url: string): Promise<number[]> {
   }
 }
 
-/** What the ledger has of acknowledged events, ends that clients saw and values that code was given, and the standby has not. */
+/** Acknowledged events, ends that clients saw and values that code was given: those in the ledger and not on the standby. */
 async function missingFromStandby({ standby, folder, schema }: FreezeStandbyOptions): Promise<string[]> {
   const promoted = await standby.promotedCopy();
   try {

@@ -1,4 +1,4 @@
-// Who was in the middle of what, told from the ledger: how full a limit's lanes ever were, and how long the runs of a killed or
+// Work in progress, read from the ledger: how full a limit's lanes ever were, and how long the runs of a killed or
 // frozen process waited until another one went on with them.
 
 /** One life of one process. */

@@ -1,5 +1,5 @@
-// A process's line to the ledger. A record is handed to the kernel at once, so that it outlives the process; `sure`
-// waits until it is on disk.
+// A process's line to the ledger. A record is handed to the kernel at once, so that it outlives the process, unless the ledger is so far
+// behind that the kernel takes no more; `sure` waits until it is on disk.
 import { connect } from "node:net";
 import { join } from "node:path";
 import type { Greeting, LedgerRecord } from "./records.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Greeting, LedgerRecord } from "./records.ts";
 
-/** What the torturer asks of it. */
+/** The torturer's questions to it. */
 export type Asked =
   | "greet"
   | "close"
@@ -72,7 +72,7 @@ function plan(from: string, told: readonly string[], written: () => void): void 
   lines.push(...told);
 }
 
-/** What else arrived meanwhile shares the sync. */
+/** Lines that arrived meanwhile share the sync. */
 function write(): void {
   const done = onWritten;
   onWritten = [];
@@ -125,7 +125,7 @@ const servers = speakers.map((speaker) => {
   });
 });
 
-// What others told before stands in their sockets: it is read by then.
+// Records sent before stand in their senders' sockets: they are read by then.
 const settleMs = 20;
 
 async function answer(asked: Asked): Promise<void> {

@@ -8,7 +8,7 @@ import type { Life } from "./victim.ts";
 export interface LifeEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it wrote to standard error. */
+  /** Its standard error. */
   readonly complaints: string;
 }
 

@@ -1,5 +1,5 @@
 // A tool that locks the victim's file: opens it as any program may, now and then holds its write lock for a while, or checkpoints and
-// cuts its log. What it did it says when it is asked to end.
+// cuts its log. It reports its doings when it is asked to end.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { Chance } from "./chance.ts";
@@ -15,7 +15,7 @@ export interface LockerCounts {
   readonly locks: number;
   readonly lockedMs: number;
   readonly checkpoints: number;
-  /** Times that somebody else had the lock for longer than it would wait. */
+  /** Times that another had the lock for longer than it would wait. */
   readonly missed: number;
 }
 
@@ -55,7 +55,7 @@ while (!isOver) {
     else checkpoint(db);
   } catch (error) {
     const { code } = error as { code?: unknown };
-    // Not made yet, or in somebody else's hands.
+    // Not made yet, or in another's hands.
     if (!/^SQLITE_(BUSY|CANTOPEN)/.test(String(code))) throw error;
     counts.missed++;
   } finally {

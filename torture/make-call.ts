@@ -1,4 +1,4 @@
-// One call of send(), told to the ledger before it is made and once it is answered.
+// One call of send(), written to the ledger before it is made and once it is answered.
 import type { Idem } from "./engine.ts";
 import type { LedgerClient } from "./ledger-client.ts";
 import { type AckedDecision, hashOf } from "./records.ts";

@@ -1,4 +1,4 @@
-// What only several processes over one store are asked to do: work that takes its time, so that a process is lost in the middle of
+// Functions for several processes over one store: work that takes its time, so that a process is lost in the middle of
 // it; work with limits; and a schedule.
 import { chainLinks, laneMax, lanesMax, tireless } from "./answers.ts";
 import type { Idem } from "./engine.ts";
@@ -44,7 +44,7 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: N
     return { number };
   });
 
-  // Whoever still believes it has such a run, and has not, is soon found out.
+  // A process that still believes it has such a run, and has not, is soon found out.
   idem.createFunction({ id: "chain", retries: 0, ...tireless }, { event: "chain/go" }, async ({ event, ...tools }) => {
     const { number, ms } = event.data;
     for (let link = 0; link < chainLinks; link++) await work(tools, `link-${link}`, ms, null);
@@ -72,7 +72,7 @@ export function defineNodeFunctions(idem: Idem, ledger: LedgerClient, options: N
   });
 }
 
-/** Says so when the work is over, or at the very moment it is told to stop: whoever comes next may begin right then. */
+/** Says so when the work is over, or at the very moment its signal aborts: the next process may begin right then. */
 function leave(signal: AbortSignal, say: () => void): { orAfter(ms: number): Promise<void> } {
   let over = () => {};
   const left = new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
-// What the torturer and a node say to each other.
+// Messages between the torturer and a node.
 import type { MadeCall } from "./make-call.ts";
 
-/** How long leases last and how often they are looked after; shorter than in service where a test has no time to wait. */
+/** The length of leases and the pace of looking after them; shorter than in service where a test has no time to wait. */
 export interface LeasePace {
   readonly leaseTermSharedMs: number;
   readonly heartbeatMs: number;

@@ -9,20 +9,20 @@ export type NodeState = "starting" | "up" | "frozen" | "down";
 export interface NodeEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it wrote to standard error. */
+  /** Its standard error. */
   readonly complaints: string;
 }
 
 export interface NodeEvents {
   readonly onMessage: (node: NodeProcess, message: FromNode) => void;
-  /** It ended without being told to. */
+  /** It ended unasked. */
   readonly onLost: (node: NodeProcess, end: NodeEnd) => void;
 }
 
 export class NodeProcess {
   state: NodeState = "down";
   life = 0;
-  /** How many runs it is in the middle of. */
+  /** The runs it is in the middle of. */
   working = 0;
   private child: ChildProcess | null = null;
   private ended: Promise<NodeEnd> = Promise.resolve({ code: 0, signal: null, complaints: "" });
@@ -48,7 +48,7 @@ export class NodeProcess {
     child.stderr!.on("data", (chunk) => {
       complaints += chunk;
     });
-    // A message to a process that is just being killed; whoever sent it asks another.
+    // A message to a process that is just being killed; the sender asks another.
     child.on("error", () => {});
     this.ended = new Promise((resolve) => {
       child.once("close", (code, signal) => {

@@ -1,4 +1,4 @@
-// One of several processes over one PostgreSQL: executes functions, makes the calls it is told to make, and watches runs for the
+// One of several processes over one PostgreSQL: executes functions, makes the calls it is asked for, and watches runs for the
 // clients that made them.
 import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
@@ -29,7 +29,7 @@ Object.assign(engine.limits, life.pace);
 ledger.tell(["life", life.life, bornAt]);
 
 // An engine trusts its lease for three quarters of the term, and looks twice at its clock before it enters a step: when it asks whether
-// it may, and for the time. Whoever is frozen between that and the step for as long as the last quarter enters it too late, and
+// it may, and for the time. A process frozen between that and the step for as long as the last quarter enters it too late, and
 // no engine could know.
 let looks: readonly [number, number] = [0, 0];
 const monoMs = (): number => {
@@ -48,7 +48,7 @@ const isOfFaults = (error: unknown): boolean =>
 const complain = (...told: readonly unknown[]): void => {
   const text = told.map((each) => (typeof each === "string" ? each : inspect(each))).join(" ");
   if (told.some(isOfFaults)) say({ kind: "away" });
-  // What functions do here on purpose is told as it would be in service.
+  // Failures that functions make on purpose are logged as they would be in service.
   else if (!/as planned|is taken over/.test(text)) say({ kind: "complains", text });
 };
 const idem = new engine.Idem({
@@ -74,7 +74,7 @@ async function ask<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
-// An event that is told again and again is work for all: those who wait for long are answered seldom.
+// An event that is sent again and again is work for all: those who wait for long are answered seldom.
 const pauseMs = (tries: number): number => Math.min(1_000, chance.int(20, 100) * 2 ** Math.min(tries, 10));
 const watched = new Set<string>();
 

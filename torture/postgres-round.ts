@@ -32,7 +32,7 @@ export interface PostgresRoundOptions extends PostgresShape {
   readonly seed: number;
   readonly engine: string;
   readonly onFault?: (atMs: number, kind: FaultKind, about: string) => void;
-  /** Told at once, for whoever looks on; all of it is in the result too. */
+  /** Called at once, for people who look on; all of it is in the result too. */
   readonly onViolation?: (violation: Violation) => void;
 }
 
@@ -47,7 +47,7 @@ export interface PostgresResult {
   readonly duplicates: number;
   readonly ticks: number;
   readonly mostInLanes: number;
-  /** How often an engine said that it cannot reach the store. */
+  /** Times an engine said that it cannot reach the store. */
   readonly away: number;
   readonly takeoverMs: readonly number[];
   readonly calmTakeoverMs: readonly number[];
@@ -86,7 +86,7 @@ export async function runPostgresRound(options: PostgresRoundOptions): Promise<P
     onMessage: (node, message) => {
       if (message.kind === "away") away++;
       if (message.kind !== "complains" || complaints.has(message.text)) return;
-      // What is said again and again teaches nothing more.
+      // A complaint repeated teaches nothing more.
       complaints.add(message.text);
       violated("nobody complains", `${node.name} in its life ${node.life}: ${message.text.slice(0, 800)}`);
     },

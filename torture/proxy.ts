@@ -10,7 +10,7 @@ export type Cut = (typeof cuts)[number];
 const isCommit = (frame: Frame): boolean =>
   frame.type === "Q" && /^\s*commit\b|;\s*commit\s*;?\s*$/i.test(textOf(frame));
 
-// What ends outside of a transaction without having been one itself.
+// Commands that end outside of a transaction without having been one themselves.
 const isNoStatement = (tag: string): boolean => /^(BEGIN|COMMIT|ROLLBACK|SET|LISTEN|START)/.test(tag);
 
 export class WireProxy {
@@ -54,7 +54,7 @@ export class WireProxy {
     return chosen.length;
   }
 
-  /** Nothing passes in either direction for so long, and nobody is told. */
+  /** Nothing passes in either direction for so long, and nobody hears of it. */
   async fallSilent(ms: number): Promise<void> {
     const over = new Promise<void>((resolve) => setTimeout(resolve, ms));
     this.silence = { over };
@@ -85,7 +85,7 @@ export class WireProxy {
     this.sessions.add(session);
   }
 
-  /** Whether this is the point somebody asked for; whoever is first to come there has it. */
+  /** Whether a cut was asked for at this point; the first session there has it. */
   private takes(cut: Cut): boolean {
     const at = this.armed.findIndex((each) => each.cut === cut);
     if (at < 0) return false;
@@ -104,7 +104,7 @@ class Session {
   private readonly asked = new Frames(true);
   private readonly answered = new Frames(false);
   private isInTransaction = false;
-  /** What was done is done, and its answer is kept back: the session ends once the server is ready for the next. */
+  /** The work is done, and its answer is kept back: the session ends once the server is ready for the next. */
   private isWithheld = false;
   private isOver = false;
 
@@ -142,7 +142,7 @@ class Session {
   private end(): void {
     if (this.isOver) return;
     this.isOver = true;
-    // What is already on its way still arrives.
+    // Bytes already on their way still arrive.
     this.client.end();
     this.server.end();
     this.options.onEnd();

@@ -70,7 +70,7 @@ export function readLedger(folder: string): LedgerFacts {
   const steps = new Map<string, StepFacts>();
   const entriesOfRun = new Map<string, Entry[]>();
   const enteredLate: string[] = [];
-  /** Entries that are told to have been late: the last one of that speaker before it says so. It may enter the step again, in time. */
+  /** Entries reported as late: the last one of that speaker before it says so. It may enter the step again, in time. */
   const late = lateEntries(records);
   const sleeps = new Map<string, Sleep>();
   const ends = new Map<string, { state: string; hash: string }[]>();

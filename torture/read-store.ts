@@ -17,7 +17,7 @@ export interface StoreFacts {
   readonly events: ReadonlyMap<string, StoredEvent>;
   readonly decisions: ReadonlyMap<string, readonly StoredDecision[]>;
   readonly runs: ReadonlyMap<string, RunMemo>;
-  /** What the store's own check of its integrity says; empty when all is well. */
+  /** The findings of the store's own check of its integrity; empty when all is well. */
   readonly damage: readonly string[];
   readonly jobless: readonly string[];
   readonly openJobs: number;

@@ -1,4 +1,4 @@
-// What the ledger keeps: one JSON list per line. Everything is told by the processes under test as it happens; nothing is
+// The ledger's records: one JSON list per line. The processes under test report everything as it happens; nothing is
 // asked of the engine afterwards.
 import { createHash } from "node:crypto";
 
@@ -16,7 +16,7 @@ export type LedgerRecord =
   | readonly ["try", call: number]
   /** send() answered: the stored events' ids with the hashes of what was given, and the decisions. */
   | readonly ["ack", at: number, call: number, ids: readonly string[], hashes: readonly string[], AckedDecision[]]
-  /** An event outside the numbered calls was acknowledged (an approval somebody waits for). */
+  /** An event outside the numbered calls was acknowledged (an approval a run waits for). */
   | readonly ["ack-other", at: number, id: string, hash: string]
   | readonly ["enter", at: number, run: string, step: string, attempt: number, key: string, work?: Work]
   /** The process stood still on its way from the engine's last look at its lease to this step, for longer than the lease has to spare. */
@@ -29,14 +29,14 @@ export type LedgerRecord =
   | readonly ["end", run: string, state: string, hash: string]
   /** A client's cancel was answered. */
   | readonly ["cancel", run: string, won: boolean]
-  /** A step that takes its time is over, or was told to stop. */
+  /** A step that takes its time is over, or was asked to stop. */
   | readonly ["left", at: number, run: string]
   /** The ledger's own: what follows was told by this speaker. */
   | readonly ["from", speaker: string]
   /** The torturer's: what it did. Calm means that it did nothing else until others had time to take over. */
   | readonly ["fault", at: number, kind: string, node: string | null, isCalm: boolean];
 
-/** What a new life must know of the lives before it. */
+/** A new life's knowledge of the lives before it. */
 export interface Greeting {
   /** The first call nobody tried yet. */
   readonly next: number;

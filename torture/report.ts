@@ -1,4 +1,4 @@
-// What people read: progress while it runs, counts at the end.
+// For people: progress while it runs, counts at the end.
 import type { RoundResult } from "./round.ts";
 
 /** A line that is written over; where there is no terminal, a line a minute. */

@@ -1,4 +1,4 @@
-// One store, one ledger, many lives. A round is told by its seed and repeats its plan, though not its instants.
+// One store, one ledger, many lives. A seed names a round and repeats its plan, though not its instants.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export interface RoundOptions extends PlanOptions {
   readonly engine: string;
   /** Sent in peace after the last kill if the kills left too little time for so many. */
   readonly ackedMin: number;
-  /** How long between what a tool does that locks the file, in the middle; null for no such tool. */
+  /** The mean gap between the doings of a tool that locks the file; null for no such tool. */
   readonly lockGapMs: number | null;
   readonly onKill?: () => void;
 }
@@ -32,7 +32,7 @@ export interface RoundResult {
   readonly stepsEnteredAgain: number;
   readonly duplicates: number;
   readonly recoveryMs: readonly number[];
-  /** What the locking tool did; null without one. */
+  /** The doings of the locking tool; null without one. */
   readonly locker: LockerCounts | null;
   readonly tookMs: number;
   readonly violations: readonly Violation[];

@@ -22,7 +22,7 @@ export interface Life {
 }
 
 const callsInFlightMax = 8;
-// What a killed process leaves behind must be finished in the time of one life, or the backlog would grow for ever.
+// Runs that a killed process leaves behind must be finished in the time of one life, or the backlog would grow for ever.
 const openRunsMax = 120;
 
 const life: Life = JSON.parse(process.argv[2]!);
@@ -35,7 +35,7 @@ process.on("disconnect", () => process.exit(1));
 
 const [engine, ledger] = await Promise.all([loadEngine(life.engine), connectLedger(folder)]);
 ledger.tell(["life", life.life, bornAt]);
-// Here lives are ended, attempts fail and the file is locked by design: what is told of that is as it should be. Anything else is a complaint, a
+// Here lives are ended, attempts fail and the file is locked by design: words about that are as they should be. Anything else is a complaint, a
 // run that is parked or does not do what it did among it.
 const foreseen = [/is taken over/, /as planned/, /^\d+ more /, /^the store (is in trouble|took)/, /^The store /];
 const isForeseen = (text: unknown) => foreseen.some((each) => each.test(String(text).replace(/^idem: /, "")));

@@ -11,9 +11,9 @@ export interface WatchOptions {
   readonly idem: Idem;
   readonly ledger: LedgerClient;
   readonly chance: Chance;
-  /** How a client asks: once, or until the store can be reached. */
+  /** A client's way to ask: once, or until the store can be reached. */
   readonly ask: <T>(question: () => Promise<T>) => Promise<T>;
-  /** How long until an answer that was not heard is given again. */
+  /** The pause before an answer that was not heard is given again. */
   readonly pauseMs: (tries: number) => number;
 }
 

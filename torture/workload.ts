@@ -1,4 +1,4 @@
-// What is sent: call n of a seed is the same in every life, so that a call whose answer was lost is made again word for word.
+// The calls of a seed: call n is the same in every life, so that a call whose answer was lost is made again word for word.
 // Some events are redelivered with their id, some orders are paid twice under other ids or none.
 import { Chance } from "./chance.ts";
 

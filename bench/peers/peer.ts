@@ -1,10 +1,10 @@
-// What a round needs of an engine, Idem among them: started on a fresh folder, one run at a time on request, gone afterwards.
+// A round's needs of an engine, Idem among them: started on a fresh folder, one run at a time on request, gone afterwards.
 import { createServer } from "node:net";
 
 export interface Peer {
   /** Starts the run number `n`, waits for its result and returns it. Its payload is `{ n: shuffled(n) }`, its key the same number. */
   readonly oneRun: (n: number) => Promise<unknown>;
-  /** What a reader knows it by. */
+  /** Its name for readers. */
   readonly name: string;
   /** The versions of everything that takes part. */
   readonly versions: string;

@@ -4,7 +4,7 @@ import { count, inRounds, ms, type Standing, type Summary, times } from "./summa
 
 const left = 32;
 const barsAt = 272;
-// What is left beside the longest bar holds its label.
+// The room left beside the longest bar holds its label.
 const barsWide = 310;
 const rowHigh = 34;
 

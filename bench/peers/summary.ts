@@ -1,4 +1,4 @@
-// What all rounds say together: medians, how far the rounds lie apart, and how many times better Idem did in the same round.
+// All rounds together: medians, how far the rounds lie apart, and how many times better Idem did in the same round.
 import type { Machine } from "../machine.ts";
 import type { Round } from "./round.ts";
 

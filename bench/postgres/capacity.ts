@@ -7,7 +7,7 @@ import { count, ms } from "../peers/summary.ts";
 import type { Measured } from "./measured.ts";
 import { middleOf, type Results } from "./results.ts";
 
-/** What the worked case assumes, and docs/scaling.md says so. */
+/** The assumptions of the worked case, which docs/scaling.md names. */
 const assumed = {
   runsPerMonth: 1e9,
   daysPerMonth: 30,
@@ -72,7 +72,7 @@ function runCostOf({ beside, stored }: Required<Pick<Results, "beside" | "stored
 }
 
 /**
- * How many pages a run logs whole: a page is, when it is written for the first time after a checkpoint. Only claims' keys come in no
+ * The number of pages a run logs whole: a page is, when it is written for the first time after a checkpoint. Only claims' keys come in no
  * order, so only their index is written all over; the pages that a checkpoint's worth of keys falls on, each drawn at random.
  */
 export function imagesPerRun(runsPerSecond: number, checkpointSeconds: number, claimIndexBytes: number): number {

@@ -1,4 +1,4 @@
-// What runs cost the server, from its own counters: commits, log, rows and bytes by table. Read before an engine's processes start and
+// The cost of runs to the server, from its own counters: commits, log, rows and bytes by table. Read before an engine's processes start and
 // after they ended, when no session holds counters back any more, and divided by all runs between.
 import type { BenchServer } from "./server.ts";
 
@@ -32,7 +32,7 @@ export interface Reading {
 export interface Costs extends Counters {
   /** By table, those that were written. */
   readonly tables: Readonly<Record<string, TableCounts>>;
-  /** What stays: the tables rows are added to, with their indexes, but not those that rows pass through. */
+  /** Bytes that stay: the tables rows are added to, with their indexes, but not those that rows pass through. */
   readonly storedBytes: number;
   readonly rowWrites: number;
 }
@@ -94,7 +94,7 @@ export function costsOf(before: Reading, after: Reading, runs: number): Costs {
     const each = Object.fromEntries(
       Object.entries(counts).map(([what, value]) => [what, perRun(earlier[what as keyof TableCounts], value)]),
     ) as unknown as TableCounts;
-    // What a whole round wrote a handful of times is no cost of a run.
+    // Tables that a whole round wrote a handful of times are no cost of a run.
     if (each.inserted + each.updated + each.deleted >= 0.01) tables[name] = each;
   }
   const sum = (of: (counts: TableCounts) => number) => Object.values(tables).reduce((all, each) => all + of(each), 0);

@@ -6,7 +6,7 @@ import { runSome } from "./measured.ts";
 import type { BenchServer } from "./server.ts";
 
 const tables = ["events", "decisions", "claims", "runs", "steps"] as const;
-// What the rows of each came in the order of.
+// Rows of each came in the order of this column.
 const orders: Record<string, string> = {
   events: "id",
   decisions: "event_id",
@@ -66,7 +66,7 @@ export async function fillStore(server: BenchServer, database: string, runs: num
   });
 }
 
-/** For each table: all rows of the sample, once for each age, oldest first. What a column holds is told by its name. */
+/** For each table: all rows of the sample, once for each age, oldest first. A column's name says what it holds. */
 async function copyStatements(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ table_name: string; columns: string[] }>(
     `select table_name, array_agg(column_name::text order by ordinal_position) as columns

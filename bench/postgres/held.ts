@@ -1,11 +1,11 @@
-// The queue while another session holds a transaction open: nothing that was deleted since can be cleaned up, and whoever looks for due
+// The queue while another session holds a transaction open: nothing that was deleted since can be cleaned up, and a look for due
 // work from the bottom walks over all of it. One process sends and one executes, so that every job goes through the queue.
 import { once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
 import { said, startChild } from "./measured.ts";
 import type { BenchServer } from "./server.ts";
 
-/** What a slice of time brought. */
+/** The figures of a slice of time. */
 export interface Slice {
   readonly when: "before" | "held" | "after";
   readonly jobsPerSecond: number;

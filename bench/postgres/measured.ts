@@ -44,7 +44,7 @@ export const children = new Set<ChildProcess>();
 
 export function startChild(program: string, args: readonly string[]): ChildProcess {
   const child = fork(join(root, "bench", "dist", program), args, {
-    // What an engine's driver is about to give up is no news here.
+    // Deprecations of an engine's driver are no news here.
     execArgv: ["--no-deprecation"],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

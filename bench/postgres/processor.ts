@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { BenchServer } from "./server.ts";
 
-// What /proc counts in; the same on every Linux that Node runs on.
+// The unit of /proc; the same on every Linux that Node runs on.
 const tickUs = 10_000;
 
 interface ProcessTime {
@@ -33,7 +33,7 @@ export async function readServerTime({ admin, pid }: BenchServer): Promise<Serve
   };
 }
 
-/** Microseconds per run, in all and by kind of process. What began or ended meanwhile, autovacuum's workers mostly, is "other". */
+/** Microseconds per run, in all and by kind of process. Processes that began or ended meanwhile, autovacuum's workers mostly, are "other". */
 export function serverTimeOf(before: ServerTime, after: ServerTime, runs: number): Record<string, number> {
   const byKind: Record<string, number> = {};
   let known = 0;

@@ -1,5 +1,5 @@
-// Sends jobs that others execute: a client that is never started has no lease, so what it accepts stands in the queue. It sends as many
-// as it is told have begun, so the line is always as long.
+// Sends jobs that others execute: a client that is never started has no lease, so jobs it accepts stand in the queue. It sends as many
+// as have begun by the others' word, so the line is always as long.
 import { Idem } from "../engine.ts";
 import type { QueueAsked, QueueSaid } from "./held.ts";
 

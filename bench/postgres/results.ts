@@ -1,4 +1,4 @@
-// What bench/results/postgres.json holds, and the figures made of several rounds: medians, and ratios within a round.
+// The contents of bench/results/postgres.json, and the figures made of several rounds: medians, and ratios within a round.
 import type { Machine } from "../machine.ts";
 import { type Spread, spread } from "../peers/summary.ts";
 import type { Filled } from "./fill.ts";

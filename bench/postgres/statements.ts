@@ -1,4 +1,4 @@
-// Which statements the server's time goes to. Counting them costs every statement a little, so it is done in a measurement of its own.
+// The server's time by statement. Counting them costs every statement a little, so it is done in a measurement of its own.
 import { type Measured, type Measurement, measure } from "./measured.ts";
 import { type BenchServer, trackStatements } from "./server.ts";
 

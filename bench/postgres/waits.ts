@@ -1,4 +1,4 @@
-// What sessions of a database are waiting for, looked at every 50 ms: the mean number of sessions in each state. Idle ones do not count;
+// The waits of a database's sessions, looked at every 50 ms: the mean number of sessions in each state. Idle ones do not count;
 // those without a wait event are on a processor, or want to be.
 import type { BenchServer } from "./server.ts";
 

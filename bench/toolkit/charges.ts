@@ -11,12 +11,12 @@ import {
 } from "./idem.ts";
 
 export interface Charges {
-  /** How often a handler was entered. */
+  /** Times a handler was entered. */
   executions(): number;
   /** Answers by themselves, without anything around them. */
   readonly bare: FetchHandler;
   readonly keyed: FetchHandler;
-  /** Two of the keyed one, whose handler takes its time: duplicates are told 409, or wait. */
+  /** Two of the keyed one, whose handler takes its time: duplicates get 409, or wait. */
   readonly slow: FetchHandler;
   readonly slowAndWaiting: FetchHandler;
   /** Writes an order in a transaction of its own, without a key. */
@@ -51,7 +51,7 @@ const empty = JSON.stringify({ id: "ch_1", total: 1_000, receipt: "" }).length;
 const receipt = "r".repeat(answerBytes - empty);
 export const answerTo = ({ total }: { readonly total: number }) => ({ id: "ch_1", total, receipt });
 
-/** What a call to a provider might take; long enough for every duplicate to arrive meanwhile. */
+/** As a call to a provider might take; long enough for every duplicate to arrive meanwhile. */
 const slowMs = 10;
 
 /** Not told: a client of the bench asks for the same key 100 times, and that is no news. */

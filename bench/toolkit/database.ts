@@ -1,4 +1,4 @@
-// What a round is measured on: a file of SQLite or a database of PostgreSQL, with the toolkit's tables and two of the bench's own.
+// The database of a round: a file of SQLite or a database of PostgreSQL, with the toolkit's tables and two of the bench's own.
 import SqliteDatabase from "better-sqlite3";
 import pg from "pg";
 import { type Adapter, ensureTables, pgAdapter, sqliteAdapter } from "./idem.ts";
@@ -7,7 +7,7 @@ export interface BenchDatabase {
   readonly dialect: "sqlite" | "postgres";
   readonly versions: string;
   readonly adapter: Adapter<any>;
-  /** What the toolkit cannot be faster than: a row read by its id, and one inserted and updated, each in the fewest statements. */
+  /** The toolkit cannot be faster than this: a row read by its id, and one inserted and updated, each in the fewest statements. */
   readonly floor: {
     read(id: string): Promise<unknown>;
     write(id: string, body: Buffer): Promise<void>;

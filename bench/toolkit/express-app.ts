@@ -20,5 +20,5 @@ app.post("/charges", idempotent(keys, { onCrash: "park" }), charge);
 const server = app.listen(0, "127.0.0.1", () => {
   process.send!({ port: (server.address() as { port: number }).port });
 });
-// Whoever started it hangs up.
+// Its parent hangs up.
 process.once("disconnect", () => process.exit(0));

@@ -7,7 +7,7 @@ import type { Waves } from "./waves.ts";
 // The build before it alone makes about half of one.
 const busyLoad = 1.5;
 
-/** What the design was measured to do before it was built (PostgreSQL 15, 2 cores, 16 connections); there is none for what is missing. */
+/** Measured of the design before it was built (PostgreSQL 15, 2 cores, 16 connections); missing figures were not measured. */
 const reference = {
   postgres: { one: "1,356/s, p50 0.70 ms", many: "3,564/s", hot: "10,400/s, and 14,000/s for a bare select" },
   sqlite: { one: "3,480/s", many: "", hot: "" },

@@ -1,4 +1,4 @@
-// What bench/results/toolkit.json holds, and the figures made of several rounds: medians, and ratios within a round.
+// The contents of bench/results/toolkit.json, and the figures made of several rounds: medians, and ratios within a round.
 import type { Machine } from "../machine.ts";
 import { type Spread, spread } from "../peers/summary.ts";
 import type { Asked, Round } from "./round.ts";
@@ -25,7 +25,7 @@ export interface Results {
 export interface Standing {
   readonly versions: string;
   readonly figures: Readonly<Record<string, Readonly<Record<keyof Figure, Spread>>>>;
-  /** What the middleware adds to the handler: p50 and processor time, by how many are in flight. */
+  /** The middleware's cost over the handler: p50 and processor time, by how many are in flight. */
   readonly overhead: Readonly<Record<string, { readonly p50Ms: Spread; readonly nodeUs: Spread }>>;
   /** Throughput over that of what it is held against. */
   readonly ratios: Readonly<Record<string, Spread>>;
@@ -51,7 +51,7 @@ const beside: readonly (readonly [string, string])[] = [
   ["express-hot-16", "express-alone-16"],
 ];
 
-/** What is added to what: name, with the middleware, without it. */
+/** Pairs: with the middleware, whose name it has, and without it. */
 const added: readonly (readonly [string, string])[] = ["", "-prepared"].flatMap((variant) =>
   ["fresh", "replay"].flatMap((what) =>
     [1, 16].map((n) => [`${what}${variant}-${n}`, `alone${variant}-${n}`] as const),

@@ -1,4 +1,4 @@
-// How one figure of the toolkit is taken, and what is asked for.
+// Takes one figure of the toolkit, and makes keys to ask with.
 import { keepInFlightFor, shuffled, type Throughput } from "../measure.ts";
 
 export interface Figure extends Throughput {

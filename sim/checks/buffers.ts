@@ -6,7 +6,7 @@ interface Item {
   readonly decision: Decision;
 }
 
-/** What became of the events of one buffer, all in one commit. */
+/** The decisions for the events of one buffer, all in one commit. */
 interface Flush {
   readonly key: unknown;
   readonly at: number;
@@ -110,7 +110,7 @@ function flushesOf(facts: Facts, fn: string, keyOf: (data: any) => unknown): Flu
     if (decision.fn !== slug || decision.kind === "duplicate-event" || decision.kind === "filtered") continue;
     const event = facts.events.get(decision.eventId)!;
     const isBuffered = batch?.admits?.(JSON.parse(event.data)) ?? true;
-    // What a person decided left the buffer before, as paused.
+    // An event a person decided left the buffer before, as paused.
     if (isBuffered && !facts.byPerson(decision)) items.push({ event, decision });
   }
   return [...groupBy(items, ({ event }) => keyOf(JSON.parse(event.data)))].flatMap(([key, ofKey]) =>
@@ -118,7 +118,7 @@ function flushesOf(facts: Facts, fn: string, keyOf: (data: any) => unknown): Flu
   );
 }
 
-/** Whoever was in a buffer when it was flushed is in that flush, and not in a later one. */
+/** An event in a buffer when it was flushed is in that flush, and not in a later one. */
 function checkOrder(fn: string, flushes: readonly Flush[], fail: (detail: string) => void): void {
   for (const [key, ofKey] of groupBy(flushes, (flush) => flush.key)) {
     const inOrder = [...ofKey].sort((a, b) => a.at - b.at);

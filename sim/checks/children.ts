@@ -1,4 +1,4 @@
-// What runs start: events they send, functions they invoke, handlers of their failure. With the commit that says so, and once.
+// Children of runs: events they send, functions they invoke, handlers of their failure. With the commit that says so, and once.
 import { type Check, groupBy, isEnded } from "./facts.ts";
 
 export const childChecks = {

@@ -35,7 +35,7 @@ export const cronChecks = {
       for (const schedule of fn.crons) {
         const omitted = omittedBy(told, schedule, (detail) => fail(`${fn.id} ${detail}`));
         for (const { cron, fn: of, from, to } of facts.ledger.crons) {
-          // Whoever registers it anew begins anew; what was on its way when it was registered no more is nobody's.
+          // Registered anew, a schedule begins anew; ticks on their way when it was registered no more are nobody's.
           if (of !== slug || cron !== schedule.cron || to !== null) continue;
           for (const at of instants(schedule, from, facts.evidence.endedStoreAt - onTheirWayMs)) {
             if (!decided.has(at) && !omitted.has(at)) fail(`${fn.id} "${cron}": nothing decided for ${at}`);

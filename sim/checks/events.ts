@@ -20,7 +20,7 @@ export const eventChecks = {
           // A function that is no longer registered is shown under its full name.
           ({ fn }) => fn === decision.function || fn === `${evidence.app}-${decision.function}`,
         );
-        // What was pending may be decided by now.
+        // A pending one may be decided by now.
         const wasPending = decision.runId === null && /^(debounced|batched|paused|held)$/.test(decision.kind);
         if (found === undefined || (!wasPending && (found.kind !== decision.kind || found.runId !== decision.runId))) {
           fail(`call ${call}: told ${JSON.stringify(decision)}, stored is ${JSON.stringify(found)}`);

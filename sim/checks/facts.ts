@@ -1,4 +1,4 @@
-// What a check is given: the ledger, the dump, and both looked up.
+// The facts for a check: the ledger, the dump, and both looked up.
 import type { Dump } from "../dump.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Data, FunctionFacts } from "../workloads/workload.ts";
@@ -10,7 +10,7 @@ export interface Evidence {
   readonly functions: readonly FunctionFacts[];
   readonly app: string;
   readonly eventWindowMs: number;
-  /** How long a reply may be on its way at most. */
+  /** The longest a reply may be on its way. */
   readonly replyMaxMs: number;
   readonly restedAfterMs: number | null;
   readonly backoffMs: number;
@@ -60,7 +60,7 @@ export class Facts {
     return this.byId.get(run.fn.slice(this.evidence.app.length + 1));
   }
 
-  /** What the run was started with. An event that is gone is found by its own check; here it is as good as empty. */
+  /** The data of the run's event. An event that is gone is found by its own check; here it is as good as empty. */
   data(run: { readonly eventId: string }): Data {
     return JSON.parse(this.events.get(run.eventId)?.data ?? "{}") as Data;
   }
@@ -129,7 +129,7 @@ export class Facts {
 export const isEnded = ({ state }: { readonly state: string }): boolean =>
   state === "completed" || state === "failed" || state === "cancelled";
 
-/** Something or somebody may still act on it. */
+/** The engine or a person may still act on it. */
 export const isPending = ({ kind, runId }: Decision): boolean =>
   runId === null && (kind === "debounced" || kind === "batched" || kind === "paused" || kind === "held");
 

@@ -1,4 +1,4 @@
-// Keys: one winner inside a window, told to everybody who asks, counted once for each asking.
+// Keys: one winner inside a window, named to everybody who asks, counted once for each asking.
 import { type Check, groupBy } from "./facts.ts";
 import { announcedForMs, detectedEvent } from "./radar.ts";
 
@@ -77,7 +77,7 @@ export const keyChecks = {
       if (kind === "duplicate-event") {
         const firstId = facts.events.get(eventId)?.firstEventId ?? "";
         const first = facts.decisionsOf.get(firstId)?.find((other) => other.fn === fn);
-        // What the first came to may have been decided later.
+        // The first may have been decided later.
         const winner = first !== undefined && first.decidedAt <= decision.decidedAt ? first.runId : null;
         if (first !== undefined && first.decidedAt >= decision.decidedAt && runId === null) continue;
         if (winner === null ? runId !== null : runId === null || facts.root(runId) !== facts.root(winner)) {

@@ -63,7 +63,7 @@ export const limitChecks = {
       for (const decision of facts.dump.decisions) {
         if (facts.of(decision) !== fn || decision.kind !== "rate-limited") continue;
         const { decidedAt, eventId, reason } = decision;
-        // Whoever a debounce superseded shares the fate of the newest, which may have had another key.
+        // An event that a debounce superseded shares the fate of the newest, which may have had another key.
         if (reason?.startsWith("superseded")) continue;
         const starts = (startsOf.get(of(facts.data(decision))) ?? []).map(({ createdAt }) => createdAt);
         const counted = starts.filter((at) => at > decidedAt - periodMs && at <= decidedAt).length;
@@ -98,7 +98,7 @@ function atWork({ ledger }: Facts, entry: Entry): Span[] {
   return [{ run: entry.run, from: entry.at, to: Math.min(...ends) }];
 }
 
-/** Where more spans than allowed have one slot. */
+/** Instants at which more spans than allowed have one slot. */
 function* exceeded(facts: Facts, spans: readonly Span[], counts: (slot: Slot, ofRun: readonly Slot[]) => boolean) {
   const limits = new Map<string, number>();
   const inSlot = new Map<string, Span[]>();

@@ -2,7 +2,7 @@
 import type { Check } from "./facts.ts";
 
 export const detectedEvent = "idem/duplicate.detected";
-/** What it announced is not announced again for so long. */
+/** No announcement is repeated for so long. */
 export const announcedForMs = 30 * 24 * 60 * 60 * 1_000;
 
 export const radarChecks = {

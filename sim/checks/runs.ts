@@ -45,7 +45,7 @@ export const runChecks = {
       if (most === undefined || run.state === "cancelled") continue;
       const entries = ledger.entries.filter((entry) => entry.run === run.id && entry.step === most.step);
       if (entries.length > most.count) fail(`run ${run.id}: ${most.step} was entered ${entries.length} times`);
-      // Whoever lost its worker otherwise had an entry less.
+      // A run that lost its worker otherwise had an entry less.
       const own = new Set(ledger.entries.filter(({ step }) => step === most.step).map(({ process }) => process));
       const isAlone = ledger.lostLeases.length === 0 && ledger.lostProcesses.every(({ process }) => own.has(process));
       const isFirst = new Set(entries.map(({ process }) => process)).size === ledger.lostProcesses.length;

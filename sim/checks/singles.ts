@@ -2,7 +2,7 @@
 import type { Data } from "../workloads/workload.ts";
 import { type Check, groupBy } from "./facts.ts";
 
-// What crashes, rescues and restarts of a deliverer take together at most.
+// Crashes, rescues and restarts of a deliverer take this much together at most.
 const deliveryMaxMs = 150_000;
 
 export const singleChecks = {

@@ -1,4 +1,4 @@
-// How the store's time differed from the time that was lived, and what follows for promises about time. Everything is measured
+// The store's time against the time that was lived, and what follows for promises about time. Everything is measured
 // in the world's own time, which nobody sets; a stepped clock excuses exactly as much as it was stepped by, and only where it
 // may matter.
 import type { Drift } from "../store-clock.ts";

@@ -2,7 +2,7 @@
 import type { Data } from "../workloads/workload.ts";
 import { type Check, groupBy } from "./facts.ts";
 
-// What crashes, rescues and restarts of a deliverer take together at most.
+// Crashes, rescues and restarts of a deliverer take this much together at most.
 const deliveryMaxMs = 150_000;
 
 export const waitChecks = {
@@ -52,7 +52,7 @@ export const waitChecks = {
           } else if (answer.data.token !== token) fail(`run ${run.id}: ${name} got token ${answer.data.token}`);
           continue;
         }
-        // An event that came in good time must not be missed, whoever crashed while delivering it. A clock that was set far ahead
+        // An event that came in good time must not be missed, even if its deliverer crashed. A clock that was set far ahead
         // leaves no time to deliver it.
         const aheadMs = facts.hours.aheadMs(facts.moment(startedAt).from, facts.moment(endedAt).to);
         if (aheadMs > timeout / 4) continue;

@@ -25,7 +25,7 @@ export const postgresDefects: readonly Defect[] = [
   {
     name: "an unknown commit counts as made",
     patches: [
-      // What the statements before it had said is all that is known then.
+      // Only the answers of the statements before it are known then.
       {
         file: model("store"),
         from: "this.note(session.commitSent, session.isCommitted, calls, error);\n",

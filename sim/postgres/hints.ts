@@ -1,4 +1,4 @@
-// What LISTEN and NOTIFY do between the nodes. A hint may come late, twice or never, so nothing may depend on one; nodes look for
+// LISTEN and NOTIFY between the nodes. A hint may come late, twice or never, so nothing may depend on one; nodes look for
 // themselves every now and then.
 import type { Counters } from "../counters.ts";
 import type { StoreHint } from "../engine.ts";

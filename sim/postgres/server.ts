@@ -1,7 +1,7 @@
 // A PostgreSQL server as its clients know it: it commits a transaction whole or not at all, and everything else may happen to the
 // connection that carries it. The facts are kept by the world's own store; a commit is one instant of it, so transactions of
-// different nodes interleave at their commits and nowhere else. What happens inside of two that overlap is for the contract suite,
-// which has a real server.
+// different nodes interleave at their commits and nowhere else. The inside of two that overlap is for the contract suite, which
+// has a real server.
 import type { EventLoop } from "../event-loop.ts";
 import type { Random } from "../random.ts";
 import { driverErrors } from "./driver-errors.ts";

@@ -5,21 +5,21 @@ import type { SimProcess } from "../platform.ts";
 import { type DriverError, driverErrors } from "./driver-errors.ts";
 import type { PostgresServer } from "./server.ts";
 
-/** What a call of the store came to, inside a transaction that was committed. */
+/** The result of a store's call, inside a transaction that was committed. */
 export type Settled = { readonly answer: unknown } | { readonly error: unknown };
 
 export interface Client {
   readonly loop: EventLoop;
   readonly process: SimProcess;
   readonly server: PostgresServer;
-  /** How long something is on its way between the process and the server, this time. */
+  /** The time something is on its way between the process and the server, drawn anew. */
   readonly wayMs: () => number;
-  /** How long the process waits for an answer before it lets go of the connection. */
+  /** The process waits so long for an answer before it lets go of the connection. */
   readonly answerMaxMs: number;
 }
 
 export class Session {
-  /** The client's last word: from here on it cannot know what came of it unless it is told. */
+  /** The client's last word: from here on only an answer can say what came of it. */
   commitSent = false;
   isCommitted = false;
   /** The server's end is closed: what was not committed is rolled back, and nothing that still arrives counts. */
@@ -42,7 +42,7 @@ export class Session {
     this.patience = loop.schedule(answerMaxMs, letGo, process);
   }
 
-  /** Whose it is may be dead, and its end of the connection with it. */
+  /** Its process may be dead, and the client's end of the connection with it. */
   get isAlive(): boolean {
     return this.client.process.alive;
   }

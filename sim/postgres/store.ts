@@ -1,6 +1,6 @@
 // The store as one process has it over PostgreSQL: every call is a transaction, alone or together with others of its kind. What goes
-// together, how it is tried again and for how long, what is taken for undone, what for unknown, and what others are told: that is
-// the engine's own code (store/postgres/batches.ts, transactions.ts, faults.ts, tell-others.ts), over this server instead of a real one.
+// together, how and for how long it is tried again, what counts as undone or unknown, and hints to others: that is the engine's own
+// code (store/postgres/batches.ts, transactions.ts, faults.ts, tell-others.ts), over this server instead of a real one.
 import type { Beats, BeatsOptions, EngineUnderTest, Platform, Store, StoreHint } from "../engine.ts";
 import { never, type SimProcess } from "../platform.ts";
 import { notRepeated, writeNames } from "../store-calls.ts";
@@ -164,7 +164,7 @@ class Asker {
   }
 }
 
-/** What goes together; the empty word for a call that goes alone. */
+/** Calls of one kind go together; the empty word is for a call that goes alone. */
 function kindOf({ name, input }: Call): string {
   if (name !== "advance") return name === "ingest" ? name : "";
   const { steps, next } = input[0] as { steps: readonly unknown[]; next: { kind: string } };

@@ -128,7 +128,7 @@ export const buffers: Workload = {
     idem.createFunction({ id: "caller", retries: 0 }, { event: "buffers/call" }, async (context: Context) => {
       const { n, target, ...data } = context.event.data;
       const before = await kit.run(context, "caller", "before");
-      // What was not started is told as an error, and this code can live with it.
+      // A run that was not started arrives as an error, and this code can live with it.
       const answer = await context.step
         .invoke("invoke", { function: target, data: { ...data, n } })
         .catch((error: Error) => ({ refused: error.message }));

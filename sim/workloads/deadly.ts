@@ -2,7 +2,7 @@
 import type { Context } from "./kit.ts";
 import type { Workload } from "./workload.ts";
 
-/** How often each is entered. Soon after one another, so that a world does not last for hours. */
+/** The most entries of each. Soon after one another, so that a world does not last for hours. */
 const parks = { max: 3, delay: 500 } as const;
 const fails = { max: 2, onMax: "fail", delay: 500 } as const;
 

@@ -1,4 +1,4 @@
-// Functions with a key: one run per order and window, whoever sends and however often. Windows end inside the world.
+// Functions with a key: one run per order and window, by any sender and however often. Windows end inside the world.
 import type { Context } from "./kit.ts";
 import type { Data, Workload } from "./workload.ts";
 

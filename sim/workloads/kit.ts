@@ -1,4 +1,4 @@
-// What workload functions are written with: steps that write to the ledger when they are entered, when they are left and when
+// The tools of workload functions: steps that write to the ledger when they are entered, when they are left and when
 // their value reaches the code. Each entry returns a value of its own, so two executions of one step can be told apart.
 import type { EventLoop } from "../event-loop.ts";
 import type { Entry, Ledger } from "../ledger.ts";

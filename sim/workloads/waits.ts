@@ -33,7 +33,7 @@ export const waits: Workload = {
         kit.sleep(context, "nap", 3_000).then(() => "nap"),
         kit.run(context, "racer", "work", { takesMs: 3_000 }).then(() => "work"),
       ]);
-      // Which branch goes on depends on the race, so a replay that picks another winner asks for another step.
+      // The race decides which branch goes on, so a replay that picks another winner asks for another step.
       const after = await kit.run(context, "racer", "after");
       await kit.run(context, "racer", `after-${winner}`);
       return { n, winner, values: { after } };

@@ -59,7 +59,7 @@ export interface FunctionFacts {
   readonly isPaused?: boolean;
   /** An event without this is held until a person releases it. */
   readonly needs?: (data: Data) => unknown;
-  /** How a run for this event ends when nobody cancels it; "parked" is left to a person, for ever in these worlds. */
+  /** The end of a run for this event when nobody cancels it; "parked" is left to a person, for ever in these worlds. */
   readonly ends: (data: Data) => "completed" | "failed" | "parked";
   /** The step that ends its process each time, and how often it may be entered before the run is taken out. */
   readonly entriesMax?: { readonly step: string; readonly count: number };
@@ -77,7 +77,7 @@ export interface CronFacts {
   readonly cron: string;
   readonly everyMinutes: number;
   readonly jitterMs: number;
-  /** How many missed ticks are started: the newest ones. */
+  /** The number of missed ticks that are started: the newest ones. */
   readonly startsMissed: number;
 }
 
@@ -93,12 +93,12 @@ export interface Message {
 export interface Workload {
   readonly functions: readonly FunctionFacts[];
   readonly define: (idem: Idem, kit: Kit, version: number) => void;
-  /** What a client sends in one call; the n-th of its world. */
+  /** A client's messages in one call; the n-th of its world. */
   readonly messages: (random: Random, n: number) => readonly Message[];
-  /** How long its chaos lasts; absent where the world says. */
+  /** The length of its chaos; absent where the world says. */
   readonly chaosMs?: readonly [number, number];
-  /** How much longer than others a world with it may take to come to rest. */
+  /** The extra time a world with it may take to come to rest. */
   readonly restMs?: number;
-  /** What is sent now and then once the world has healed, so that whoever still waits gets an answer. */
+  /** Messages sent now and then once the world has healed, so that runs that still wait get an answer. */
   readonly closing?: (n: number) => readonly Message[];
 }

@@ -1,5 +1,5 @@
-// A load balancer as people have one before their nodes: each request goes to the next node, whoever asked before. One that refuses the
-// connection is passed over; what was sent to a node that then dies is answered with 502, and never sent again.
+// A load balancer as people have one before their nodes: each request goes to the next node, no matter who asks. One that refuses the
+// connection is passed over; a request sent to a node that then dies is answered with 502, and never sent again.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-// What apps, subscribers and callers were promised, and whether it was kept. Every check names what breaks it.
+// The promises to apps, subscribers and callers, and whether they were kept. Every check names what breaks it.
 import type { Violation } from "../check.ts";
 import { type AppName, givenBy, stepsOf } from "./messages.ts";
 import type { Heard } from "./subscribers.ts";
@@ -14,10 +14,10 @@ export interface Asked {
 
 export interface AppEvidence {
   readonly asked: readonly Asked[];
-  /** How often each step was entered, by app, number and name. */
+  /** Entries of each step, by app, number and name. */
   readonly entered: ReadonlyMap<string, number>;
   readonly published: ReadonlyMap<number, "acknowledged" | "unknown">;
-  /** How often publishing was answered with which status. */
+  /** Refusals of publishing, counted by status. */
   readonly refusals: ReadonlyMap<number, number>;
   readonly subscribers: readonly {
     readonly name: string;

@@ -1,4 +1,4 @@
-// What the process of the apps says to the torturer.
+// Messages of the apps' process to the torturer.
 
 export interface HostOptions {
   /** Of the load balancer. */
@@ -12,7 +12,7 @@ export type FromHost =
   /** A step was entered. */
   | { readonly kind: "enter"; readonly app: AppName; readonly n: number; readonly step: string };
 
-/** How an app of the official SDK is reached, or drives its runs itself. */
+/** Ways to reach an app of the official SDK; the last drives its runs itself. */
 export const appNames = ["serve", "connect", "endpoint"] as const;
 export type AppName = (typeof appNames)[number];
 
@@ -28,7 +28,7 @@ export const stepsOf = (app: AppName, n: number): readonly string[] => [
 /** The value of a step: what one entered again gives is the same, and what a run ends with is all of them. */
 export const givenBy = (n: number, step: string): string => `${step}${n}`;
 
-/** How long a step takes. Those of workers are long enough to lose their line in the middle. */
+/** A step's length. Those of workers are long enough to lose their line in the middle. */
 export function tookMs(app: AppName, n: number, step: string): number {
   if (app === "connect" && step === "c" && n % 3 === 0) return 4_000;
   return 20 + ((n * 7 + step.length * 13) % 100);

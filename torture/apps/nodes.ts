@@ -21,7 +21,7 @@ const surroundings = Object.fromEntries(
 
 export class ServerNode {
   isUp = false;
-  /** What it said since it was started last. */
+  /** Its words since it was started last. */
   private log: string[] = [];
   private child: ChildProcess | null = null;
 

@@ -1,5 +1,5 @@
 // One round: three nodes behind a balancer, apps of the official SDK that know nothing of them, subscribers, publishers and callers; and nodes
-// that are killed, stopped and started, and lines that are cut, at random. What was promised is judged at the end, when all nodes are up.
+// that are killed, stopped and started, and lines that are cut, at random. The promises are judged at the end, when all nodes are up.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -223,7 +223,7 @@ class Traffic {
     const last = Math.max(0, ...[...this.published].filter(([, how]) => how === "acknowledged").map(([n]) => n));
     while (Date.now() < until && this.subscribers.some(({ heard }) => !heard.some(({ n }) => n === last)))
       await wait(100);
-    // What comes twice comes late.
+    // A second delivery comes late.
     await wait(2_000);
     const { asked, entered, published, refusals } = this;
     const subscribers = this.subscribers.map(({ name, heard, gaps, lines }) => ({ name, heard, gaps, lines }));
@@ -308,7 +308,7 @@ class Traffic {
         asked.told = "by the app or a node";
         return;
       } else if (url.startsWith(this.host.endpointUrl)) {
-        // The app could not report: whoever called it is told so, and what becomes of the run is the server's.
+        // The app could not report: its caller hears so, and the run's fate is the server's.
         asked.state = "refused";
         asked.told = `${answer?.status}: ${(await answer?.text())?.slice(0, 300)}`;
         return;

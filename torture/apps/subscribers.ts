@@ -1,5 +1,5 @@
-// Subscribers of realtime that come back with their last place whenever their line is lost, to whichever node the balancer gives them. What
-// each heard is judged in the end: nothing twice, nothing out of order, nothing missing without a gap that was told.
+// Subscribers of realtime that come back with their last place whenever their line is lost, to whichever node the balancer gives them. The
+// messages each heard are judged in the end: nothing twice, nothing out of order, nothing missing without a gap that was announced.
 import { setTimeout as wait } from "node:timers/promises";
 import { WebSocket } from "ws";
 

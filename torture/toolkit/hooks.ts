@@ -1,4 +1,4 @@
-// What others tell the shop: a provider that delivers again until it is answered, and one whose events are fetched, which consumes them.
+// The shop's sources: a provider that delivers again until it is answered, and one whose events are fetched, which consumes them.
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BullhornClient, bullhornPoller, stripe, webhook, webhookProcessor } from "idem/webhooks";

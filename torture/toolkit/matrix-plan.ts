@@ -1,4 +1,4 @@
-// What one seed means: which way to be behind a key, in which database, where the process dies, and who asks meanwhile and afterwards.
+// The meaning of a seed: the way to be behind a key, the database, the points at which the process dies, and who asks meanwhile and afterwards.
 import { Chance } from "../chance.ts";
 import { type Mode, modes } from "./shop.ts";
 
@@ -8,9 +8,9 @@ export interface CrashPlan {
   readonly dialect: "sqlite" | "postgres";
   /** One for each life that is killed: how far into its request, from 0 to 1. */
   readonly deaths: readonly number[];
-  /** How many ask with the same key at the same time as the first. */
+  /** The number of askers with the same key at the same time as the first. */
   readonly duplicates: number;
-  /** Who goes on in the end: the client, or for phases a completer. */
+  /** The one to go on in the end: the client, or for phases a completer. */
   readonly endedBy: "client" | "completer";
 }
 

@@ -1,5 +1,5 @@
-// The places where a request can be cut off: before and after whatever it asks of a store, and around its effect. A process that was told
-// to die at one of them kills itself there: the signal is sent by the code that passes the place, so there is no timer to be early or late.
+// The places where a request can be cut off: before and after whatever it asks of a store, and around its effect. A process that is to
+// die at one of them kills itself there: the signal is sent by the code that passes the place, so there is no timer to be early or late.
 import { appendFileSync } from "node:fs";
 
 /** By its name (and which of several such), or by how many were passed before it. */
@@ -13,7 +13,7 @@ export class Points {
   private death: Death | null = null;
   private visits = 0;
 
-  /** Where a process writes down how it died, for whoever comes after; null where it only counts. */
+  /** The file in which a process writes down how it died, for the next one; null where it only counts. */
   constructor(private readonly deaths: string | null) {}
 
   expect(death: Death | null): void {

@@ -1,4 +1,4 @@
-// One shop with a route for each way to be behind an Idempotency-Key. What happens is written where it outlives the process: orders are rows
+// One shop with a route for each way to be behind an Idempotency-Key. Its doings are written where they outlive the process: orders are rows
 // of the shop's database, and a charge is a line with its destination key in a file, for a charge is out of every database's reach.
 import { appendFileSync } from "node:fs";
 import {

@@ -1,4 +1,4 @@
-// Where the shop keeps its facts, each use of it a place to die at: its own database, the engine's store, and a file of charges.
+// The places of the shop's facts, each use of them a point to die at: its own database, the engine's store, and a file of charges.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Idem } from "idem";
@@ -13,7 +13,7 @@ export interface ShopPlace {
   readonly where: string;
   /** Of the engine's store, for the mode that needs one. */
   readonly engine: string;
-  /** Where charges and deaths are written down. */
+  /** The folder of the notes on charges and deaths. */
   readonly folder: string;
 }
 
@@ -52,7 +52,7 @@ export async function engineOf({ engine }: ShopPlace, points: Points): Promise<I
     load("platform/node-platform.js"),
     load("engine/limits.js"),
   ]);
-  // Whoever comes after a death looks for what it left; a test has no five seconds for it.
+  // The process after a death looks for what it left; a test has no five seconds for it.
   Object.assign(limits, { sweepMs: 100, pollMs: 100 });
   const platform = { ...nodePlatform, point: (name: string) => points.reach(`engine:${name}`) };
   return new Idem({ id: "shop", store: engine, logger: silent, platform });

@@ -1,4 +1,4 @@
-// A database and a table of keys whose every use is a place to die at. What they do is left to the real ones.
+// A database and a table of keys whose every use is a place to die at. The work is left to the real ones.
 import type { KeyStore } from "idem/http";
 import type { Adapter, Operation, SyncAdapter } from "idem/sql";
 import type { Points } from "./points.ts";

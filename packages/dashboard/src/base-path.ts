@@ -1,4 +1,4 @@
-// Where the dashboard is mounted: "/" at a server of its own, "/idem/" beside somebody's app. The server writes it into the page.
+// The dashboard's mount path: "/" at a server of its own, "/idem/" beside an app. The server writes it into the page.
 
 const written = document.querySelector<HTMLMetaElement>('meta[name="idem-base"]')?.content ?? "/";
 

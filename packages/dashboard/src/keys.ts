@@ -21,7 +21,7 @@ const isField = (target: EventTarget | null): boolean =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   !(target instanceof HTMLInputElement && /^(checkbox|radio|button)$/.test(target.type));
 
-/** What is on screen last is asked first. */
+/** The part that came on screen last is asked first. */
 function find(keys: string, inField: boolean): KeyBinding | undefined {
   for (let i = layers.length - 1; i >= 0; i--) {
     const found = layers[i]!.current.find((each) => each.keys === keys && (!inField || each.inFields === true));

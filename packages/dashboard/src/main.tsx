@@ -23,7 +23,7 @@ const queries = new QueryClient({
   },
 });
 
-// Whoever is asked to sign in comes back to where they were.
+// A person asked to sign in comes back to where they were.
 onSignedOut(() => {
   if (!hasPage("/login") || router.state.location.pathname.endsWith("/login")) return;
   void router.navigate({ to: "/login", search: { to: router.state.location.href }, replace: true });

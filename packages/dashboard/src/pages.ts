@@ -1,4 +1,4 @@
-// Which pages there are: each is a file of its own that is loaded when its address is opened. An address whose file is not there
+// The pages: each is a file of its own that is loaded when its address is opened. An address whose file is not there
 // answers "Nothing here".
 import type { RouteComponent } from "@tanstack/react-router";
 

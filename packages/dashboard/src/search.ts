@@ -1,5 +1,5 @@
-// The address holds the whole view. What stands in it is read here: text as text, so that the key 7 stays "7", and what is not
-// among the choices is as if it were not there.
+// The address holds the whole view and is read here: text as text, so that the key 7 stays "7"; a value that is not among the
+// choices is as if it were not there.
 
 export const parseSearch = (text: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(text.startsWith("?") ? text.slice(1) : text));

@@ -1,4 +1,4 @@
-// What this browser's person prefers. Kept in the browser, for it is about the screen and not about the store.
+// A person's preferences. Kept in the browser, for they are about the screen and not about the store.
 import { useSyncExternalStore } from "react";
 
 export interface Settings {
@@ -15,7 +15,7 @@ function read(): Settings {
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(place) ?? "{}") as Partial<Settings>) };
   } catch {
-    // A browser that keeps nothing, or somebody else's text in our place: the defaults serve.
+    // A browser that keeps nothing, or foreign text in our place: the defaults serve.
     return defaults;
   }
 }

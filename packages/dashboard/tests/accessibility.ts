@@ -1,4 +1,4 @@
-// What axe finds wrong, in a line each; none when the page is fine.
+// The findings of axe, in a line each; none when the page is fine.
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";

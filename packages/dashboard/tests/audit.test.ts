@@ -1,4 +1,4 @@
-// Who did what: narrowed by the server, shared by its address, saved for a spreadsheet.
+// The audit: narrowed by the server, shared by its address, saved for a spreadsheet.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./accessibility.ts";

@@ -20,7 +20,7 @@ export const allLooks: readonly Look[] = [
 /** Both themes and both sizes in two looks; with ALL_LOOKS=1 the four of them. */
 export const looks: readonly Look[] = process.env.ALL_LOOKS === "1" ? allLooks : allLooks.slice(0, 2);
 
-// What suits a small function in the cloud and not a test: one process for all falls with its first closed page, without web security
+// Options for a small function in the cloud, not for a test: one process for all falls with its first closed page, without web security
 // the rules under test would not hold, and a graphics card made of software draws slower than none (850 ms of processor for a page
 // that takes 700 ms without).
 const unwanted =
@@ -41,7 +41,7 @@ const theBrowser = (): Promise<Browser> => {
 };
 
 export interface WatchedPage extends Page {
-  /** What went wrong behind the scenes since it was opened. */
+  /** Errors behind the scenes since it was opened. */
   readonly troubles: readonly string[];
 }
 
@@ -80,7 +80,7 @@ async function newPage(width: Look["width"]): Promise<WatchedPage> {
   return Object.assign(page, { troubles: watch.troubles });
 }
 
-/** A page that nobody has used, as far as it can tell; whoever opened it closes it. */
+/** A page that nobody has used, as far as it can tell; the opener closes it. */
 export async function openPage(url: string, look: Look = looks[0]!): Promise<WatchedPage> {
   const page = idle[look.width].pop() ?? (await newPage(look.width));
   const watch = watches.get(page)!;
@@ -103,7 +103,7 @@ export async function closePage(page: WatchedPage): Promise<void> {
   await page.context().clearCookies();
   await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.mouse.move(0, 0);
-  // What the page itself began to load may still come in between.
+  // Things the page itself began to load may still come in between.
   await vi.waitFor(() => page.goto("about:blank"), { timeout: 15_000 });
   idle[watches.get(page)!.width].push(page);
 }

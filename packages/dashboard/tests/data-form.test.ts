@@ -32,7 +32,7 @@ test("an event with a schema has a form, which tells at the field what does not 
   await page.getByLabel("amount (required)").fill("12a");
   await page.getByLabel("dueOn").fill("soon");
   const at = (label: string) => page.locator(".field").filter({ has: page.getByLabel(label) });
-  // Told once the field is left, not while it is typed; what is missing, once somebody wants to send.
+  // Mistakes are shown once the field is left, not while it is typed; missing fields, once a person wants to send.
   await expect.poll(() => at("amount (required)").innerText()).toContain("It must be a number");
   const name = page.getByRole("group", { name: "buyer" }).getByLabel("name (required)");
   expect(await name.getAttribute("aria-invalid")).toBe("false");

@@ -48,7 +48,7 @@ describe("first minutes", () => {
     expect((await world.api("/api/runs")).runs).toHaveLength(1);
     await page.getByRole("button", { name: "Go on" }).click();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
-    // Whoever comes now, comes to the overview.
+    // A visitor now comes to the overview.
     const other = await visit(`${world.origin}/`);
     await other.getByRole("heading", { name: "Overview" }).waitFor();
     expect(page.troubles).toEqual([]);

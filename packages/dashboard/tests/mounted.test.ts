@@ -1,4 +1,4 @@
-// The dashboard inside an application of somebody's own: Express, an engine in the same process, and the application's word for who looks.
+// The dashboard mounted in an application: Express, an engine in the same process, and the application's word for who looks.
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { Idem } from "idem";
@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 afterAll(() => close?.());
 
-/** As somebody the application knows. */
+/** As a person the application knows. */
 async function visitAs(who: string, path: string) {
   const page = await visit(`${origin}/`);
   await page.context().addCookies([{ name: "who", value: who, url: origin }]);

@@ -317,7 +317,7 @@ describe("one run", () => {
     await approvable(runId);
     const page = await open(`/runs/${runId}?step=load-holidays`);
     await page.getByText("waiting for approval").waitFor();
-    // What it waits for is said, and can be sent from here.
+    // The page says what it waits for, and can send it.
     await page.getByRole("heading", { name: "Waits for event invoice/approved" }).waitFor();
     await page.getByRole("button", { name: "Send this event" }).click();
     expect(await axeFindings(page)).toEqual([]);

@@ -76,7 +76,7 @@ export async function openWorld(settings: Partial<ServerSettings> = {}): Promise
 type Code = ReturnType<Idem["createFunction"]>["code"];
 const defined = new WeakMap<World, Code[]>();
 
-/** Gives the world a function that lives in the server's own process. An app registers all of its functions, so all are told again. */
+/** Gives the world a function that lives in the server's own process. An app registers all of its functions, so all are registered again. */
 export async function define(
   world: World,
   options: FunctionOptions,

@@ -1,5 +1,5 @@
-// The one way to ask the server: under the mount path, for the environment the address names, with what protects a signed-in
-// person's session. What the server refuses arrives as an ApiError in the words of its problem document.
+// The one way to ask the server: under the mount path, for the environment the address names, with the token that protects a
+// signed-in person's session. A refusal arrives as an ApiError in the words of the server's problem document.
 import { pathWith } from "../../../idem/src/protocol/api-path.ts";
 import type { Answer, Asked, PathParams, Query, ReadPath, RouteName } from "../../../idem/src/server/api/api-table.ts";
 import { addressOf } from "../base-path.ts";
@@ -30,7 +30,7 @@ interface Sent {
 /** The environment rides along in the address unless it is the default one. */
 export const envNow = (): string => new URLSearchParams(location.search).get("env") ?? "default";
 
-/** What a signed-in person's requests show when they change something; set from /api/session. */
+/** The token a signed-in person's requests show when they change something; set from /api/session. */
 let csrf: string | null = null;
 export function setCsrf(token: string | null): void {
   csrf = token;
@@ -43,7 +43,7 @@ export function onSignedOut(listener: () => void): () => void {
   return () => signedOut.delete(listener);
 }
 
-/** What a browser is led to by itself: a download, a stream. */
+/** An address that a browser opens by itself: a download, a stream. */
 export function urlOf(path: string, query: Readonly<Record<string, unknown>> = {}): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -135,7 +135,7 @@ export async function ask<E extends RouteName>(
 /** The address of something that is read by itself. */
 export const pathOf = <P extends ReadPath>(path: P, params: PathParams<P>): string => pathWith(path, params);
 
-/** Where a browser saves a list from. */
+/** The address a browser saves a list from. */
 export const downloadOf = <P extends ReadPath>(path: P, params: PathParams<P>, query: Query<`GET ${P}`>): string =>
   urlOf(pathWith(path, params), query);
 

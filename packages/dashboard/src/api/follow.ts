@@ -33,7 +33,7 @@ export function useFollow(read: () => Promise<unknown>, restMinMs: number = rest
         try {
           await read();
         } catch {
-          // What could not be read now is read with the next news.
+          // A read that failed is made again with the next news.
         }
         at.isReading = false;
         at.restUntil = performance.now() + Math.max(restMinMs, (performance.now() - from) * restShare);

@@ -4,7 +4,7 @@ import { useEffect, useSyncExternalStore } from "react";
 import type { LiveDigest } from "../../../idem/src/server/live/digest-shape.ts";
 import { envNow, urlOf } from "./client.ts";
 
-/** What the server says, at most twice a second. */
+/** News of the server, at most twice a second. */
 export type Digest = LiveDigest;
 
 export type LiveState = "connecting" | "live" | "paused" | "reconnecting" | "offline";

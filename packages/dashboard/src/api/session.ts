@@ -1,4 +1,4 @@
-// Who looks at this page. A server that asks nobody to sign in has no session to tell of, and everybody may act.
+// The person at this page. A server that asks nobody to sign in has no session, and everybody may act.
 import { useQuery } from "@tanstack/react-query";
 import { type Answer, ApiError, ask, setCsrf } from "./client.ts";
 

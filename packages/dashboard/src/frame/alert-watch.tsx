@@ -36,7 +36,7 @@ export function AlertWatch() {
     if (data === undefined) return;
     setOpenAlerts(data.openCount);
     const fresh = known.current === null ? [] : data.alerts.filter(({ id }) => !known.current!.has(id));
-    // What was open before this page was opened is in the badge; only what is new interrupts.
+    // Alerts open before this page was opened are in the badge; only new ones interrupt.
     known.current ??= new Set();
     for (const { id } of data.alerts) known.current.add(id);
     const [first] = fresh;

@@ -1,4 +1,4 @@
-// The only search box: `/` or Ctrl-K, on every page. What is typed is looked for while typing; Enter explains it, the arrows choose among
+// The only search box: `/` or Ctrl-K, on every page. It searches while one types; Enter explains the text, the arrows choose among
 // what was found.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";

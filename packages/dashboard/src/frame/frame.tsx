@@ -1,4 +1,4 @@
-// What stands around every page: where one can go, where one is, the box that explains, and whether the page is live.
+// The frame around every page: where one can go, where one is, the box that explains, and whether the page is live.
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { useSession } from "../api/session.ts";
@@ -18,7 +18,7 @@ export function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useSession();
   useHeadingFocus(path, titlePlace);
-  // Whoever signs in sees nothing around the field.
+  // The login page has nothing around its field.
   const isBare = path.endsWith("/login");
   return (
     <TitlePlace value={titlePlace}>

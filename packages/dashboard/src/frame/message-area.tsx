@@ -3,7 +3,7 @@ import { Icon } from "../parts/icon.tsx";
 import { dismiss, useMessages } from "./messages.ts";
 import "./message-area.css";
 
-/** What was done is spoken when there is a pause, an alert at once. */
+/** Screen readers speak of things done when there is a pause, of an alert at once. */
 export function MessageArea() {
   const messages = useMessages();
   const { history } = useRouter();

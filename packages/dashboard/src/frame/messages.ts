@@ -1,4 +1,4 @@
-// What the page has to say by itself: what an action did, that something was copied, that an alert was raised.
+// The page's own messages: what an action did, that something was copied, that an alert was raised.
 import { useSyncExternalStore } from "react";
 
 export interface Message {

@@ -1,4 +1,4 @@
-// How many alerts are open: the badge beside Radar and in the tab's title. Whoever learns it, tells it here.
+// The number of open alerts: the badge beside Radar and in the tab's title. Every part that learns it sets it here.
 import { useSyncExternalStore } from "react";
 
 let count = 0;

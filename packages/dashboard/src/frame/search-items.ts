@@ -1,4 +1,4 @@
-// What a search found, as rows to choose from: each leads somewhere. Three of each kind, and how many there are.
+// The finds of a search, as rows to choose from: each leads somewhere. Three of each kind, and how many there are.
 import type { RunState } from "../../../idem/src/model/run.ts";
 import type { Answer } from "../api/client.ts";
 import type { IconName } from "../parts/icon.tsx";
@@ -30,7 +30,7 @@ const plainOf = (json: string): string => {
   return String(value);
 };
 
-/** What was looked at: the newest events, and all of those whose fields are chosen. */
+/** The events looked at: the newest, and all of those whose fields are chosen. */
 const keptWords = (kept: Answer<"GET /api/search">["kept"]): string =>
   kept.length === 0
     ? "newest 100 events looked at"
@@ -39,7 +39,7 @@ const keptWords = (kept: Answer<"GET /api/search">["kept"]): string =>
         .map(({ event }) => event)
         .join(", ")}${kept.length > 2 ? ` and ${kept.length - 2} more` : ""}`;
 
-/** What there is nothing of, and where it was looked for; null while something was found, or nobody looked yet. */
+/** Says that nothing was found, and where it was looked for; null while something was found, or before the first look. */
 export function nothingWords(found: Answer<"GET /api/search"> | undefined): string | null {
   if (found === undefined) return null;
   const { runs, functions, events, event, values, kept } = found;
@@ -115,7 +115,7 @@ export function searchParts(q: string, found: Answer<"GET /api/search"> | undefi
         icon: "search",
         text: `${event} ${path.replace(/^event\./, "")} = ${value}`,
         beside: `${isAll ? "" : "at least "}${count === 1 ? "1 event" : `${count} events`}`,
-        // What is kept is found by an index; an expression looks at the newest runs.
+        // A kept value is found by an index; an expression looks at the newest runs.
         ...(isKept
           ? { to: "/events", search: { value: plainOf(value) } }
           : { to: "/runs", search: { cel: `${path} == ${value}` } }),

@@ -80,7 +80,7 @@ function Environment() {
   );
 }
 
-/** Whoever may only look is told once, where they see it. */
+/** Tells viewers once, where they see it, that they may only look. */
 function RoleWords() {
   return useMayAct() ? null : <p className="figures">{cannotAct}.</p>;
 }

@@ -3,7 +3,7 @@ import { useSession } from "../api/session.ts";
 import { addressOf } from "../base-path.ts";
 import { Icon } from "../parts/icon.tsx";
 
-/** There for whoever signed in. */
+/** There for people who signed in. */
 export function SignOut() {
   const { data } = useSession();
   if (data?.isSignedIn !== true) return null;

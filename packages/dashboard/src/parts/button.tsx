@@ -21,7 +21,7 @@ export function Button({ look, small, type = "button", ...rest }: ButtonProps) {
 
 export const cannotAct = "Your role can look but not act";
 
-/** A button that changes something: whoever may only look sees it disabled, with the reason. */
+/** A button that changes something: viewers see it disabled, with the reason. */
 export function ActButton(props: ButtonProps) {
   const mayAct = useMayAct();
   if (mayAct) return <Button {...props} />;

@@ -11,7 +11,7 @@ import "./chart.css";
 export type ChartOptions = Omit<uPlot.Options, "width" | "height">;
 
 interface ChartProps {
-  /** What is to be seen, as a sentence: "Slipped-through runs on every working day". */
+  /** The chart in a sentence: "Slipped-through runs on every working day". */
   readonly label: string;
   readonly data: uPlot.AlignedData;
   /** Made anew when the theme changes; must not change between renders. */

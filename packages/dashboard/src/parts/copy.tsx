@@ -31,7 +31,7 @@ function copyBySelection(text: string): boolean {
   return done;
 }
 
-/** `what` names the thing for whoever cannot see where the button stands: "run 01JV…F2". */
+/** `what` names the thing for people who cannot see where the button stands: "run 01JV…F2". */
 export function Copy({ text, what }: { readonly text: string; readonly what: string }) {
   const [isDone, setDone] = useState(false);
   const copy = async () => {

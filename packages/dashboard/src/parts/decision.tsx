@@ -1,4 +1,4 @@
-// What became of one event for one function, in words, with the glyph its outcome has everywhere.
+// A decision in words, with the glyph its outcome has everywhere.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { isPendingKind } from "../../../idem/src/model/decision.ts";

@@ -22,7 +22,7 @@ export function Dialog({ title, children, onClose, wide = false }: DialogProps) 
     dialog.showModal();
     return () => {
       dialog.close();
-      // Not a field of an older page: whoever is gone cannot take focus.
+      // Not a field of an older page: one that is gone cannot take focus.
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
@@ -48,7 +48,7 @@ export function Dialog({ title, children, onClose, wide = false }: DialogProps) 
 
 interface AskFirstProps {
   readonly title: ReactNode;
-  /** What it will do, and what it will not. */
+  /** Says what it will do, and what it will not. */
   readonly children: ReactNode;
   /** The consequence: "Release the key". */
   readonly action: string;
@@ -118,7 +118,7 @@ export function AskFirst({
   );
 }
 
-/** How a form in a dialog ends: what went wrong, the way out, and what it does, by name. */
+/** The end of a form in a dialog: what went wrong, the way out, and the action, by name. */
 export function FormEnd({
   error,
   look = "primary",

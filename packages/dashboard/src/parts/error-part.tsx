@@ -8,7 +8,7 @@ import "./error-part.css";
 
 interface ErrorPartProps {
   readonly error: unknown;
-  /** What could not be shown: "The list could not be read". */
+  /** Names the part that could not be shown: "The list could not be read". */
   readonly what: string;
   readonly onRetry?: () => void;
 }

@@ -1,4 +1,4 @@
-// What stands over a long list: when, what else narrows it, words, and what can be done with all of it.
+// The head of a long list: its time, other filters, words, and actions on all of it.
 import type { ReactNode } from "react";
 import { useKeys } from "../keys.ts";
 import { FilterSelect, Filters, FilterText } from "./field.tsx";

@@ -1,4 +1,4 @@
-// How one asking ended, in the shapes the whole dashboard uses: a square ran first, a ring was stopped, a diamond slipped through,
+// The end of one asking, in the shapes the whole dashboard uses: a square ran first, a ring was stopped, a diamond slipped through,
 // an open square was asked for by a person, two squares are a key that ran twice, a dashed ring with a question was not shown.
 export type GlyphName = "first" | "suppressed" | "slipped" | "rerun" | "doubled" | "unproven";
 

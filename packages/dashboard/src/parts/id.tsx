@@ -17,7 +17,7 @@ export function cutMiddle(id: string, whole = wholeChars): string {
 
 interface IdProps {
   readonly id: string;
-  /** What it is the id of, for the copy button: "run", "event". */
+  /** The kind of thing it names, for the copy button: "run", "event". */
   readonly of: string;
   /** Wraps the text in a link to the thing's page. */
   readonly link?: (text: ReactNode) => ReactNode;

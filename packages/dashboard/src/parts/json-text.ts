@@ -1,5 +1,5 @@
 // Reads JSON text one level at a time and keeps the text of every value: 9007199254740993 stays what it was, and a tree a hundred
-// thousand levels deep is only as deep as somebody opens it. Nothing recurs.
+// thousand levels deep is only as deep as a person opens it. Nothing recurs.
 
 export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null" | "broken";
 

@@ -1,5 +1,5 @@
-// A long list as pages of a keyset: older rows are added at the end, newer ones are held back while somebody reads. Rows on screen
-// change in place. However far somebody scrolls, a bounded number of pages is kept: what was scrolled past is read again on the way back.
+// A long list as pages of a keyset: older rows are added at the end, newer ones are held back while a person reads. Rows on screen
+// change in place. However far one scrolls, a bounded number of pages is kept: pages scrolled past are read again on the way back.
 import {
   type InfiniteData,
   keepPreviousData,
@@ -20,7 +20,7 @@ export interface KeysetPage<Row> {
 }
 
 interface KeysetOptions<Row> {
-  /** What is listed and how it is filtered. */
+  /** Names the list and its filters. */
   readonly key: QueryKey;
   readonly fetchPage: (before: string | undefined, signal: AbortSignal) => Promise<KeysetPage<Row>>;
   readonly idOf: (row: Row) => string;
@@ -30,7 +30,7 @@ interface KeysetOptions<Row> {
 
 export interface KeysetList<Row> {
   readonly rows: readonly Row[];
-  /** How many newer rows wait to be shown. */
+  /** Newer rows that wait to be shown. */
   readonly heldCount: number;
   readonly showHeld: () => void;
   readonly isLoading: boolean;
@@ -39,11 +39,11 @@ export interface KeysetList<Row> {
   readonly error: unknown;
   readonly retry: () => void;
   readonly hasMore: boolean;
-  /** What is listed ends where looking did, back to this instant: a person says whether to go on. */
+  /** The list ends where looking did, back to this instant: a person says whether to go on. */
   readonly lookedBackTo: number | null;
   readonly loadMore: () => void;
   readonly isLoadingMore: boolean;
-  /** How many rows over the first one were scrolled past and let go. */
+  /** Rows over the first one that were scrolled past and let go. */
   readonly rowsAbove: number;
   /** Reads the page over the first row again. */
   readonly loadAbove: () => Promise<void>;
@@ -53,10 +53,10 @@ export interface KeysetList<Row> {
   readonly setBusy: (isBusy: boolean) => void;
 }
 
-// 3,000 rows, some 5 MB. Fewer would be read again by whoever scrolls up and down a little.
+// 3,000 rows, some 5 MB. With fewer, scrolling up and down a little would read them again.
 const pagesKept = 30;
 
-/** Where a page stands: it knows the one over it, so that the way back needs no other memory. */
+/** A page's place: it knows the one over it, so that the way back needs no other memory. */
 interface Place<Row> {
   readonly before: string | undefined;
   readonly over: Place<Row> | null;
@@ -127,7 +127,7 @@ export function useKeysetList<Row>({
   }, [listed, fresh, idOf, top]);
   const [isBusy, setBusy] = useState(false);
   const queries = useQueryClient();
-  // The newest page takes the place of all: whoever sees new rows stands at the top, and between the newest and those that were
+  // The newest page takes the place of all: a reader of new rows stands at the top, and between the newest and those that were
   // listed there may be more than a page.
   const showHeld = useCallback(() => {
     const newestPage = fresh ?? (top === undefined ? null : newestOf(top).listed);

@@ -1,4 +1,4 @@
-// What stands over a function that does not get on: how many are in line behind what, or that it is paused. The same on every page.
+// Notes over a function that does not get on: how many are in line behind what, or that it is paused. The same on every page.
 import type { ReactNode } from "react";
 import { behindWords, type LineNow, moveWords, workWords } from "./line-words.ts";
 import { Note } from "./note.tsx";

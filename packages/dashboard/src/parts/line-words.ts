@@ -1,4 +1,4 @@
-// How far behind a function is, in words: how many, behind what, since when, and about how long it takes.
+// A function's line in words: how many, behind what, since when, and about how long it takes.
 import type { Answer } from "../api/client.ts";
 import { lengthWords } from "./time-words.ts";
 

@@ -19,7 +19,7 @@ interface ListProps<Row> {
   /** The cells. One link of class `row-link` is stretched over the row. */
   readonly row: (row: Row, index: number) => ReactNode;
   readonly rowClass?: (row: Row, index: number) => string;
-  /** What the rows are called: "events". */
+  /** The name of its rows: "events". */
   readonly noun: string;
   readonly empty: ReactNode;
   /** A row's height in pixels before it is measured. */
@@ -36,13 +36,13 @@ interface ListProps<Row> {
 
 export interface RowPicks<Row> {
   readonly isPicked: (row: Row) => boolean;
-  /** What the row is called: "Select orderId 7". */
+  /** The name of a row's box: "Select orderId 7". */
   readonly label: (row: Row) => string;
   /** `isRange`: and all between this row and the one before it that was ticked. */
   readonly toggle: (index: number, isRange: boolean) => void;
 }
 
-/** Where the focus is among the rows, and how to move it. */
+/** The focus among the rows, and moving it. */
 export interface RowFocus {
   /** -1 when it is elsewhere. */
   readonly here: () => number;
@@ -100,7 +100,7 @@ function Rows<Row>({ list, idOf, row, rowClass, height, isHeading, picks, keys, 
   const { rows } = list;
   const ref = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
-  // Where the list begins on the page: numbers and filters stand over it and change their height.
+  // The list's top on the page: numbers and filters stand over it and change their height.
   useLayoutEffect(() => {
     const measure = () => setTop((ref.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
     measure();
@@ -240,7 +240,7 @@ function More<Row>({ list }: { readonly list: KeysetList<Row> }) {
   useEffect(() => {
     if (!hasMore || ref.current === null || isLoadingMore || lookedBackTo !== null) return;
     const observer = new IntersectionObserver(
-      // What was seen in several frames comes at once to a busy page; the last one counts.
+      // A busy page gets the looks of several frames at once; the last one counts.
       (seen) => seen.at(-1)?.isIntersecting === true && error === null && loadMore(),
       { rootMargin: aheadPx },
     );

@@ -16,7 +16,7 @@ interface Where {
   readonly text: string;
   readonly value: JsonSlice;
   readonly path: JsonPath;
-  /** What the payload is called in expressions over runs: `event.data`, `output`; null where none reaches it. */
+  /** The payload's name in expressions over runs: `event.data`, `output`; null where none reaches it. */
   readonly root: string | null;
 }
 
@@ -118,7 +118,7 @@ function Branch({ text, value, path, root }: Where) {
   );
 }
 
-/** What was looked for, each with the way to it. */
+/** The finds, each with the way to it. */
 export function FoundList({
   text,
   found,

@@ -17,10 +17,10 @@ import { Skeleton } from "./skeleton.tsx";
 import { visibleBlock } from "./visible-text.ts";
 import "./payload.css";
 
-// What a browser draws without a pause; beyond it only the beginning is shown.
+// A browser draws this much without a pause; beyond it only the beginning is shown.
 const treeBytesMax = 1024 * 1024;
 const beginningBytes = 64 * 1024;
-// What is read at a glance needs no search.
+// Less is read at a glance and needs no search.
 const searchedCharsMin = 300;
 const foundShown = 50;
 
@@ -30,7 +30,7 @@ interface StoredPayloadProps {
   readonly bytes: number;
   /** For the file it is saved as: "event-01JV…". */
   readonly name: string;
-  /** What it is called in expressions over runs, where one reaches it: `event.data`, `output`. */
+  /** Its name in expressions over runs, where one reaches it: `event.data`, `output`. */
   readonly root?: string;
 }
 

@@ -1,4 +1,4 @@
-// A time as it was chosen ("7d" before now), made an instant: for what must be about the same time whenever somebody looks.
+// A time as it was chosen ("7d" before now), made an instant: for things that must stay about the same time, whenever they are looked at.
 
 const unitMs: Readonly<Record<string, number>> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 };
 

@@ -14,7 +14,7 @@ import { visibleText } from "./visible-text.ts";
 
 type View = Answer<"GET /api/views">["views"][number];
 
-/** What the address says, without what is open in it and which environment it is of. */
+/** The address's view, without the row that is open in it and its environment. */
 function queryOf({ env: _, open: __, ...search }: Readonly<Record<string, unknown>>): string {
   return stringifySearch(search).replace(/^\?/, "");
 }

@@ -14,7 +14,7 @@ export function SecretOnce({
 }: {
   readonly secret: string;
   readonly name: string;
-  /** Where to take it now, and what to do when it is lost. */
+  /** Says where to take it now, and what to do when it is lost. */
   readonly children: ReactNode;
   readonly onClose: () => void;
 }) {

@@ -1,4 +1,4 @@
-// Copies the address of what is seen, with its time pinned: whoever opens it tomorrow sees what was seen today.
+// Copies the address of the view, with its time pinned: opened tomorrow, it shows what was seen today.
 import { useRouter } from "@tanstack/react-router";
 import { say } from "../frame/messages.ts";
 import { stringifySearch } from "../search.ts";

@@ -1,6 +1,6 @@
 import type { Choice } from "./field.tsx";
 
-/** What the server reads as `since`. */
+/** Values the server reads as `since`. */
 export const timeChoices: readonly Choice[] = [
   { value: "", text: "all" },
   { value: "1h", text: "last hour" },

@@ -1,4 +1,4 @@
-// How long a key stays taken: a bar that drains, and the same in words.
+// A key's window: a bar that drains, and the same in words.
 import { useNow } from "./now.ts";
 import { agoWords, lengthWords } from "./time-words.ts";
 import "./window-bar.css";

@@ -1,4 +1,4 @@
-// Which functions of a file are durable, which calls are steps, and for any node: is it in a step, beside one, or elsewhere?
+// The durable functions of a file, the calls that are steps, and for any node: is it in a step, beside one, or elsewhere?
 import type { TSESTree } from "@typescript-eslint/types";
 import type { Names } from "./names.ts";
 import {

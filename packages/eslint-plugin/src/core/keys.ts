@@ -1,4 +1,4 @@
-// Keys: of functions, of destinations, of events. Where each stands, and whether a call carries one.
+// Keys: of functions, of destinations, of events. Finds the place of each, and whether a call carries one.
 import type { TSESTree } from "@typescript-eslint/types";
 import type { Durable, DurableFunction } from "./durable.ts";
 import type { Effect } from "./effects.ts";

@@ -1,4 +1,4 @@
-// Where a value comes from, as far as one file shows: imports, aliases, destructuring, parameters with a type, and the types of a project that has them.
+// The origin of a value, as far as one file shows: imports, aliases, destructuring, parameters with a type, and the types of a project that has them.
 import type { TSESTree } from "@typescript-eslint/types";
 import type { Scope, SourceCode } from "eslint";
 import {
@@ -123,7 +123,7 @@ export class Names {
     return value.type === "ObjectExpression" ? value : null;
   }
 
-  /** Where a function that has a name is called or handed on, in this file. */
+  /** The places in this file where a function that has a name is called or handed on. */
   usesOf(fn: Fn): readonly Node[] {
     this.#uses ??= new Map();
     const known = this.#uses.get(fn);

@@ -1,4 +1,4 @@
-// Where alerts go, as a command changes it: settings of the store it is beside, or those of a server elsewhere. An address goes there and never comes back.
+// Alert channels, as a command changes them: settings of the store it is beside, or those of a server elsewhere. An address goes there and never comes back.
 import { errors } from "../model/errors.ts";
 import { ifOpens } from "../model/seal.ts";
 import { canMail, mailMissing } from "../platform/send-mail.ts";

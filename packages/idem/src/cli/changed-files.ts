@@ -34,7 +34,7 @@ function git(cwd: string, ...args: string[]): string | null {
 const listed = (text: string | null): string[] | null =>
   text === null ? null : text.split("\0").filter((name) => name !== "");
 
-/** Which packages there are and what names lead to: not imported, and part of everything that is. */
+/** Files that say which packages there are and what names lead to: not imported, and part of everything that is. */
 const isSurrounding = (name: string): boolean =>
   /^(package\.json|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|pnpm-workspace\.yaml|bun\.lockb?|[tj]sconfig.*\.json)$/.test(
     name,

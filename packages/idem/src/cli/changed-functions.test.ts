@@ -1,4 +1,4 @@
-// Which functions `--changed` verifies, in small repositories of git.
+// The functions `--changed` verifies, in small repositories of git.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

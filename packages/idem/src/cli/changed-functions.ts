@@ -1,4 +1,4 @@
-// Which functions need not be verified again: none of the files they are made of has changed. In doubt a function is verified.
+// Functions that need not be verified again: none of the files they are made of has changed. In doubt a function is verified.
 import type { DescribedFunction } from "../verify/worker/messages.ts";
 import type { Changes } from "./changed-files.ts";
 import { type Needed, NeededFiles } from "./needed-files.ts";

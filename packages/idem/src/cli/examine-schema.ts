@@ -1,4 +1,4 @@
-// Where a store's schema stands, read from the store itself whatever version it has: the other commands read only what is current. Nothing is written.
+// The version of a store's schema, read from the store itself whatever it is: the other commands read only the current one. Nothing is written.
 import { processName } from "../platform/node-platform.ts";
 import { loadDriver } from "../sdk/open-store.ts";
 import { readAddress, withoutPassword } from "../store/postgres/address.ts";

@@ -1,4 +1,4 @@
-// Which functions nobody verified, or verified for other code than is registered now. Hints: a function may be right without a verdict.
+// Functions nobody verified, or verified for other code than is registered now. Hints: a function may be right without a verdict.
 import type { FunctionConfig } from "../model/function-config.ts";
 import {
   type PublishedVerdict,

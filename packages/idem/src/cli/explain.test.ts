@@ -6,7 +6,7 @@ import { inside } from "../sdk/inside.ts";
 import type { Story } from "../stories/story.ts";
 import { storeWorld } from "./store-world.ts";
 
-/** A placement that was drafted twice, and a payment whose key stopped three; somebody still has the file open. */
+/** A placement that was drafted twice, and a payment whose key stopped three; another still has the file open. */
 async function shop(options: { readonly columns?: number } = {}) {
   const world = storeWorld(options);
   const { idem } = world;

@@ -1,4 +1,4 @@
-// Which store a command is about: --store, else IDEM_STORE, else the only *.db in ./.idem. Never a guess between two.
+// The store of a command: --store, else IDEM_STORE, else the only *.db in ./.idem. Never a guess between two.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { withoutPassword } from "../store/postgres/address.ts";

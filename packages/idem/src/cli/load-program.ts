@@ -60,7 +60,7 @@ export async function loadProgram(
   }
   const before = file === null ? [] : [file];
   let modules = [...before, ...findModules(words, io.cwd)];
-  // Which databases there are has to be known before the program is loaded.
+  // Its databases have to be known before the program is loaded.
   const hasDatabases = prepare !== null && file !== null && /\bdatabases\b/.test(readSource(file) ?? "");
   const alone = hasDatabases ? configurationOf(file, (await describe(io.cwd, threads, before)).configuration) : null;
   const databases = (alone === null ? undefined : await prepare?.(alone)) ?? [];
@@ -139,7 +139,7 @@ async function describe(
   const databases = prepared.length === 0 ? {} : { databases: prepared };
   const answer = await threads.ask({ kind: "describe", modules, ...databases });
   if (answer.kind === "described") return answer;
-  // Which of them? Each by itself.
+  // Each by itself, to name the one.
   for (const path of modules.length > 1 ? modules : []) {
     const alone = await threads.ask({ kind: "describe", modules: [path], ...databases });
     if (alone.kind !== "described") throw notLoaded(cwd, relative(cwd, path), alone);

@@ -1,5 +1,5 @@
-// Which files of the project a module needs: its imports, and theirs. Read from their texts, so that a branch which was not taken counts, too. A package is what
-// the lockfile says it is; one of the same repository (a workspace) counts as a whole.
+// The files of the project that a module needs: its imports, and theirs. Read from their texts, so that a branch which was not taken counts, too.
+// A package is what the lockfile says it is; one of the same repository (a workspace) counts as a whole.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { fileAt, findFile } from "../verify/worker/typescript/find-file.ts";

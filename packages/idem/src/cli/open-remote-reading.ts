@@ -25,7 +25,7 @@ export function openRemoteReading(line: ServerLine): Opened {
   const reads = new Proxy({} as Record<string, unknown>, {
     get: (made, name: string) => {
       made[name] ??= async (...given: unknown[]) => {
-        // Whose secrets are sealed is the server's to look at.
+        // The server itself looks whose secrets are sealed.
         if (name === "settingEnvironments") return [];
         const input = withoutLastAbsent(withoutEnvironment.includes(name) ? given : given.slice(1));
         return pagedReads.includes(name)

@@ -1,4 +1,4 @@
-// Where the verifier's reports go: one to the screen, others into files, each as its reader knows it.
+// The verifier's reports: one to the screen, others into files, each as its reader knows it.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readPackageText } from "../platform/package-files.ts";

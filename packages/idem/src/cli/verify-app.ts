@@ -65,7 +65,7 @@ export async function openProcesses(context: Context, program: Program): Promise
   const command = [process.execPath, ...serveModules(program.modules)];
   return openWorlds(context, url, { command, databases: program.databases }, async (worlds) => {
     const served = await worlds.describe();
-    // Where they are defined is known of the modules.
+    // The modules know where they are defined.
     const functions = program.functions.filter(({ fn }) => served.some((each) => each.fn === fn));
     return { program: { ...program, functions }, threads: worlds };
   });

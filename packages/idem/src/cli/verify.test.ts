@@ -231,7 +231,7 @@ describe("idem verify --publish", () => {
     const address = `sqlite:${path}`;
     const client = new Idem({ id: "billing", store: address, logger: silent });
     type Placement = { readonly placementId: string; readonly clientId: string };
-    // The code of the fixture, transpiled by somebody else.
+    // The code of the fixture, as another tool transpiles it.
     client.createFunction(
       { id: "draft-invoice", idempotency: "event.data.placementId" },
       { event: "crm/placement.made" },
@@ -358,7 +358,7 @@ describe("in a pipeline", () => {
   });
 });
 
-/** A sandbox of somebody's CRM, and a function that needs what it answers. */
+/** A sandbox of a CRM, and a function that needs its answers. */
 async function withSandbox() {
   const asked: string[] = [];
   const sandbox = createServer((request, response) => {

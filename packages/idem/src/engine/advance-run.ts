@@ -45,7 +45,7 @@ export class AdvanceRun implements AnswerTo<AdvanceAnswer> {
     private readonly to: AnswerTo<AdvanceAnswer>,
   ) {}
 
-  /** What is asked of the store stays in the order of asking: only what has events to decide on waits before it asks. */
+  /** Patches go to the store in the order of asking: only one with events to decide on waits before it asks. */
   ask(): void {
     const { patch } = this;
     if ((patch.sends?.length ?? 0) > 0) {
@@ -142,7 +142,7 @@ export class AdvanceRun implements AnswerTo<AdvanceAnswer> {
     return this.held.worker.names.holds(this.held.heldBy);
   }
 
-  /** A defect of ours closes the pass: the run must not be left without anybody who looks after it. */
+  /** A defect of ours closes the pass: the run must not be left unattended. */
   answered(answer: AdvanceAnswer): void {
     try {
       if (this.hear(answer)) this.to.answered(answer);

@@ -1,4 +1,4 @@
-// What ops say about their run beside what they did. It is kept before the outcomes, so that whoever hears of a step finds it; what is
+// Metadata of ops about their run. It is kept before the outcomes, so that it is there for everybody who hears of a step; what is
 // too much is left out, for no step fails by what is said about it.
 import type { Logger } from "../execute/function-code.ts";
 import type { MetadataChange } from "../model/metadata.ts";

@@ -1,5 +1,5 @@
-// A run that the store itself cancelled, to make room for one that takes its place: its end is told to others as if a
-// person had cancelled it. The ids of what is sent are made of the run's, so a second telling is a repeat.
+// A run that the store itself cancelled, to make room for one that takes its place: its end is announced as if a
+// person had cancelled it. The ids of the events are made of the run's, so a second announcement is a repeat.
 import { deferredEvents } from "../execute/deferred.ts";
 import { derivedUlid } from "../model/ulid.ts";
 import type { NestedIngest } from "../store/advance.ts";
@@ -48,7 +48,7 @@ export async function announceEnd(job: AnnounceJob, worker: Worker, options: Wor
   }
 }
 
-/** Without the events that nobody listens to. */
+/** Without the events that have no listener. */
 async function onlyHeard(nested: NestedIngest, { store, env }: WorkerOptions): Promise<NestedIngest | null> {
   const position = new Map<number, number>();
   const events: NestedIngest["events"][number][] = [];

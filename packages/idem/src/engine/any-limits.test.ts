@@ -1,4 +1,4 @@
-// Runs that come, sleep, fail, are cancelled and repeated in any order: no limit is ever exceeded, and nobody is forgotten.
+// Runs that come, sleep, fail, are cancelled and repeated in any order: no limit is ever exceeded, and no run is forgotten.
 import { describe, expect, test } from "vitest";
 import type { FunctionOptions } from "../sdk/function-types.ts";
 import { stores } from "../testing/one-run.suite.ts";

@@ -14,7 +14,7 @@ afterAll(() => server.remove());
 const built = fileURLToPath(new URL("../../modules", import.meta.url));
 const leaseTermMs = 2_000;
 
-// A node from the built package, with one function whose step does what it is told; it says what happens, a line each.
+// A node from the built package, with one function whose step runs the given body; it says what happens, a line each.
 const code = `
   const [built, url, name, termMs, body] = process.argv.slice(1);
   const load = (file) => import(built + "/" + file + ".js");

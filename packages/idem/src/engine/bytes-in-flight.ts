@@ -1,4 +1,4 @@
-// What the runs at work in this process keep in memory: recorded outcomes, values on their way into the store, and what a step under way is
+// The memory of the runs at work in this process: recorded outcomes, values on their way into the store, and what a step under way is
 // expected to bring. A bound on runs alone is none on memory: a run may have 32 MiB of outcomes, each of them once as text and once as
 // what the code was given.
 //
@@ -69,7 +69,7 @@ export class BytesInFlight {
   }
 }
 
-/** What one run keeps of it. */
+/** The share of one run. */
 export class RunShare {
   private bytes = 0;
   private isClosed = false;

@@ -1,4 +1,4 @@
-// Cancelling a run by somebody's word. Its code is stopped where this process executes it; where another does, that one hears of it
+// Cancelling a run on request. Its code is stopped where this process executes it; where another does, that one hears of it
 // from the store, and whatever it still brings is refused.
 import { deferredEvents } from "../execute/deferred.ts";
 import { serializeError } from "../model/user-errors.ts";

@@ -15,7 +15,7 @@ export interface KnownOfEvents {
   /** Ids the sender derived. */
   readonly eventIds?: readonly string[];
   readonly sourceRunId?: string | null;
-  /** Only for those who checked whose delivery it is. */
+  /** Only for callers that checked whose delivery it is. */
   readonly idScope?: EventIdScope | undefined;
   /** The span of the sender, where the request named one. */
   readonly trace?: TracePoint | null;

@@ -4,7 +4,7 @@
 //   ────────────────────────────────┼───────────────────┼──────────────────────────────┼─────────────────────────┼──────────────────
 //   answer                          │ recorded          │ recorded by its fence        │ stale: stop             │ stale: stop
 //
-// Which call it is the app says by the fence of the lease it was made under. Whoever has the run looks for what others recorded of it once
+// The app names its call by the fence of the lease it was made under. The run's holder looks for what others recorded of it once
 // the app has answered. A report without a fence that reaches another node is to be tried again: the steps go with the answer.
 //
 // A report that arrives twice finds its own facts. One whose step has another outcome already is stale too: its code goes on
@@ -80,7 +80,7 @@ async function recordForHolder(
 ): Promise<void> {
   const stale = (why: string) => errors.CHECKPOINT_STALE({ runId, why });
   checkReportable(ops);
-  // A step that diverged is told by a name that only the holder's memo knows.
+  // A step that diverged is recorded by a name that only the holder's memo knows.
   if (generation === null || ops.some((op) => op.op === "ran" && isDivergence(op))) {
     throw errors.SERVER_BUSY({ why: `run ${runId} is executed by another node` });
   }

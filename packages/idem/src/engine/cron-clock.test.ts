@@ -36,7 +36,7 @@ class TickStore {
   rowReads = 0;
   stepMs = 0;
   private latest = 0;
-  /** What becomes of a call that has ticks; null for the ordinary thing. */
+  /** The fault of a call that has ticks; null for none. */
   fault: ((input: TickInput) => "away" | "answer lost" | null) | null = null;
 
   constructor(private readonly platform: ManualPlatform) {}
@@ -82,7 +82,7 @@ class TickStore {
 
   private decide({ fn, cron, tickAt, event, pair }: Tick, at: number): boolean {
     const row = this.rows.get(`${fn} ${cron}`);
-    // Whoever asks may be a moment ahead of a clock that was set back and stands still.
+    // The caller may be a moment ahead of a clock that was set back and stands still.
     if (row === undefined || row.lastTickAt >= tickAt || tickAt > at) return false;
     this.rows.set(`${fn} ${cron}`, { ...row, lastTickAt: tickAt });
     if (this.events.has(event.id)) return false;

@@ -40,7 +40,7 @@ export type PairOfTick = (
   leaseTo: string | null,
 ) => NewPair;
 
-/** Who executes what the ticks start. */
+/** The worker that executes the runs of ticks. */
 export interface TickWorker {
   readonly takesDeliveries: string | null;
   readonly names: { doubt(name: string, error: unknown): void };
@@ -95,7 +95,7 @@ export class CronClock {
     this.poke();
   }
 
-  /** What is on its way to the store is answered first. */
+  /** Calls on their way to the store are answered first. */
   async stop(): Promise<void> {
     this.state = "stopped";
     this.alarm?.cancel();
@@ -131,7 +131,7 @@ export class CronClock {
       this.again = false;
       await this.tryPass();
     } while (this.again && this.state === "running" && this.restUntil === null);
-    // In the same turn as the last look at `again`, or somebody's poke would be lost.
+    // In the same turn as the last look at `again`, or a poke would be lost.
     this.working = null;
     this.armAlarm();
   }
@@ -180,7 +180,7 @@ export class CronClock {
     return this.isLongSilent() || !this.schedules.isCurrent() || (nextAt !== null && nextAt <= time.reached());
   }
 
-  /** Somebody else may have registered a schedule and died: whoever is left must find it. */
+  /** Another process may have registered a schedule and died: those left must find it. */
   private isLongSilent(): boolean {
     return this.options.platform.monoMs() - this.heardMono >= limits.sweepMs;
   }
@@ -213,7 +213,7 @@ export class CronClock {
       const due = this.schedules.takeDue(this.options.time.reached(), ticksPerCall);
       if (due.length === 0 && underWay.size === 0) return;
       if (due.length > 0) this.sendBeside(underWay, due);
-      // What a schedule still has due is known once it is answered.
+      // The ticks a schedule still has due are known once it is answered.
       if (due.length === 0 || underWay.size === callsAtOnce) await Promise.race(underWay);
     }
     await Promise.all(underWay);
@@ -223,7 +223,7 @@ export class CronClock {
   private sendBeside(underWay: Set<Promise<void>>, due: readonly Due[]): void {
     const sent: Promise<void> = this.send(due).finally(() => underWay.delete(sent));
     underWay.add(sent);
-    // Whoever waits for it hears of its failure.
+    // Its failure is heard where it is awaited.
     sent.catch(() => {});
   }
 
@@ -291,7 +291,7 @@ export class CronClock {
     return { tick: { fn, cron: trigger.cron, tickAt, event, pair, speaksFor: tick.speaksFor ?? null }, traced };
   }
 
-  /** A tick that was not new is decided by somebody else, unless its time has not come for the store. */
+  /** A tick that was not new is decided by another process, unless its time has not come for the store. */
   private advance(asked: readonly Asked[], { fired, now }: Ticked): void {
     const isNew = new Set(fired);
     for (const [i, { entry, tick }] of asked.entries()) {

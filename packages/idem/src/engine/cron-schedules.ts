@@ -36,7 +36,7 @@ export class CronSchedules {
   private readonly heap = new DueHeap<CronEntry>();
   /** The registration they were read at; null when they must be read again. */
   private registration: number | null = null;
-  /** What time it was for the store when their rows were read. */
+  /** The store's time when their rows were read. */
   private readAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: CronSchedulesOptions) {}
@@ -112,7 +112,7 @@ export class CronSchedules {
         for (const tick of ticks.slice(0, max - due.length)) due.push({ entry: first, tick });
       });
     }
-    // Where two schedules of a function meet, the first one decides: one that starts it.
+    // If two schedules of a function meet, the first one decides: one that starts it.
     const rank = ({ tick }: Due) => (tick.decision === "start" ? 0 : 1);
     return due.sort((a, b) => a.tick.tickAt - b.tick.tickAt || rank(a) - rank(b));
   }

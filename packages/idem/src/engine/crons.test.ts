@@ -34,7 +34,7 @@ function scheduled(
   return started;
 }
 
-/** What became of every tick, in their order. */
+/** The decisions on all ticks, in their order. */
 async function ticksOf(idem: Idem): Promise<string[]> {
   const events = await idem.events.list({ name: "inngest/scheduled.timer", limit: 1_000 });
   const ticks = events.map(async ({ internalId, data }) => {

@@ -1,4 +1,4 @@
-// What docs/deploying.md says of changes of code while a run is under way: each row, tried. The run does its first half with the code
+// The table of docs/deploying.md about changes of code while a run is under way: each row, tried. The run does its first half with the code
 // before, sleeps, and does the rest with the code after.
 import { expect, test } from "vitest";
 import { oneRun } from "../testing/one-run.suite.ts";

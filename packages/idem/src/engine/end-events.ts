@@ -1,4 +1,4 @@
-// What the end of a run tells others: system events that functions can be triggered by and runs can wait for
+// The end of a run as system events that functions can be triggered by and runs can wait for
 // (docs/reference/wire.md#system-events). An event nobody listens to is not stored.
 import { type Event, publicEventId } from "../model/event.ts";
 import type { EndState } from "../model/run.ts";
@@ -15,7 +15,7 @@ const namesByState = {
 
 const endNames: ReadonlySet<string> = new Set(Object.values(namesByState).flat());
 
-/** What the end of a run is told by. */
+/** Whether the name is that of an event for the end of a run. */
 export const isEndEvent = (name: string): boolean => endNames.has(name);
 
 export interface EndedRun {
@@ -60,7 +60,7 @@ export function endEvents(
 
 const none: readonly never[] = [];
 
-/** Stored only if somebody waits for it. Fields one by one: docs/performance.md#objects. */
+/** Stored only if a run waits for it. Fields one by one: docs/performance.md#objects. */
 const unlessAwaited = ({ id, callerId, windowMs, name, data, ts, extra, sourceRunId }: NewEvent) => ({
   id,
   callerId,

@@ -1,4 +1,4 @@
-// Where others take over, a busy event loop must not cost a process its leases: they are extended beside the main thread. What does that may
+// If others take over, a busy event loop must not cost a process its leases: they are extended beside the main thread. The thread for it may
 // fail to start, or end, while the store is away; it is started again, and the main thread beats meanwhile.
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { Beats, WorkerAbout } from "../store/sharing.ts";
@@ -27,7 +27,7 @@ export class ExtendBeside {
     if (this.options.store.shared?.beats !== undefined) this.opening = this.open(pauseMs);
   }
 
-  /** What it had open; the names it extends are given up first. */
+  /** Returns the beats it had open; the names it extends are given up first. */
   async stop(): Promise<Beats | null> {
     this.isOver = true;
     this.again?.cancel();

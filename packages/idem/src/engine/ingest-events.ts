@@ -100,7 +100,7 @@ async function ingest(
   }
 }
 
-/** A run without the key its function asks for is protected by nothing but its steps: somebody should hear of it. */
+/** A run without the key its function asks for is protected by nothing but its steps: people should hear of it. */
 function warnOfMissingKeys(
   { registry, telling, env }: IngestingEngine,
   events: readonly NewEvent[],
@@ -108,7 +108,7 @@ function warnOfMissingKeys(
   { decisions }: Ingested,
 ): void {
   for (const pair of pairs) {
-    // What the store adds, such as the size of a batch, is nothing to worry about.
+    // A reason that the store adds, such as the size of a batch, is nothing to worry about.
     if (pair.kind !== "start" || pair.reason === null) continue;
     const eventId = events[pair.event]!.id;
     const of = decisions.find((decision) => decision.eventId === eventId && decision.fn === pair.fn);

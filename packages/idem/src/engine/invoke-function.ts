@@ -1,4 +1,4 @@
-// Starting one function by its name, for somebody outside: past its triggers and their filters. Its key and its pause count
+// Starting one function by its name, from outside: past its triggers and their filters. Its key and its pause count
 // as for any event, and an id makes a second asking the same as the first.
 
 import { acceptEvent } from "../ingest/accept-events.ts";

@@ -1,5 +1,5 @@
-// Work that is no run: an event for those who wait for it, the end of a run the store cancelled. The job is ours until it is done, so what
-// failed is tried again: whoever waits for it must hear of it once the store is well again.
+// Work that is no run: an event for those who wait for it, the end of a run the store cancelled. The job is ours until it is done, so a
+// failure is tried again: those who wait must hear of it once the store is well again.
 import type { Platform } from "../platform/platform.ts";
 import type { AnnounceJob } from "./announce-end.ts";
 import type { DeliverJob } from "./deliver-event.ts";

@@ -15,10 +15,10 @@ export interface LeaseNamesOptions {
   readonly time: StoreTime;
   readonly newId: () => string;
   readonly leaseTermMs: number;
-  /** What is said about this process with every beat. */
+  /** Facts about this process, sent with every beat. */
   readonly about?: WorkerAbout | undefined;
   /**
-   * Whether other processes rescue what a silent one held: then it stops in time by itself. Where nobody can, a stalled process goes
+   * Whether other processes rescue what a silent one held: then it stops in time by itself. Where none can, a stalled process goes
    * on with what it has.
    */
   readonly othersTakeOver: boolean;
@@ -76,8 +76,8 @@ export class LeaseNames {
   }
 
   /**
-   * Whether work may begin under this name. One that is no longer trusted is given up here and now: whoever asked will not go
-   * on, and a heartbeat whose answer comes late must not make the name whole again with work that nobody does.
+   * Whether work may begin under this name. One that is no longer trusted is given up here and now: its work will not go
+   * on, and a heartbeat whose answer comes late must not make the name whole again with work that is not done.
    */
   mayBegin(name: string): boolean {
     if (this.trusts(name)) return true;
@@ -127,7 +127,7 @@ export class LeaseNames {
       await store.handBack(name);
       onFreed();
     } catch (error) {
-      // Nobody extends the lease any more, so it ends by itself.
+      // The lease is not extended any more, so it ends by itself.
       report("hand back", error);
     }
   }

@@ -4,7 +4,7 @@ import type { LeasedJob } from "../store/leases.ts";
 import { persist } from "./persist.ts";
 import type { WorkerOptions } from "./worker.ts";
 
-// Nothing is news to whoever does not go on with it: the next memo has it.
+// Nothing is news to a worker that does not go on with it: the next memo has it.
 const allSeen = Number.MAX_SAFE_INTEGER;
 
 export async function letGo(

@@ -1,5 +1,5 @@
 // A person raises or lowers how many runs of a function may be at work, for a while. It lives in the store, so it holds on every node; it ends
-// by itself at an instant of the store's clock, and nobody has to be there then (docs/flow.md has the table of cases).
+// by itself at an instant of the store's clock, and no process has to be there then (docs/flow.md has the table of cases).
 import type { ConcurrencyLimit } from "../flow/concurrency/config.ts";
 import { isOf, limitsAt, readTemporary, type TemporaryLimit } from "../flow/concurrency/temporary.ts";
 import { errors } from "../model/errors.ts";
@@ -16,7 +16,7 @@ export const limitForMs = { min: minuteMs, max: 7 * 24 * 60 * minuteMs };
 export const limitMax = 100_000;
 
 export interface LimitRequest extends Audited {
-  /** How many may be at work at once; null to let its own limit count again. */
+  /** The most runs at work at once; null to let its own limit count again. */
   readonly concurrency: number | null;
   readonly forMs: number;
   /** Which of its limits, from 1; null where it has one. */
@@ -29,7 +29,7 @@ export interface LimitNow {
   readonly limit: number;
   readonly key: string | null;
   readonly scope: ConcurrencyLimit["scope"];
-  /** What its configuration says. */
+  /** The limit in its configuration. */
   readonly own: number;
   /** Until when the other one counts; null where its own does. */
   readonly until: number | null;
@@ -46,7 +46,7 @@ export function limitsOf({ config, limits }: Pick<RegisteredFunction, "config" |
   }));
 }
 
-/** What counts afterwards. Asked again, the newer word counts whole: nothing adds up. */
+/** The limits that count afterwards. Asked again, the newer word counts whole: nothing adds up. */
 export async function limitFunction(engine: Engine, fn: string, request: LimitRequest): Promise<readonly LimitNow[]> {
   const { store, env, registry } = engine;
   const { concurrency, forMs, reason, actor } = request;
@@ -74,7 +74,7 @@ export async function limitFunction(engine: Engine, fn: string, request: LimitRe
       reason: reason === "" ? words : `${words}: ${reason}`,
       actor,
     });
-    // Somebody else changed it meanwhile: then theirs is read first.
+    // Another process changed it meanwhile: that change is read first.
     if (answer.kind === "differs") continue;
     await registry.refresh();
     return limitsOf({ config: registered.config, limits: JSON.stringify(limits) }, now);

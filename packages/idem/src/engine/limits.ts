@@ -20,7 +20,7 @@ export const limits = {
   // One beat may be lost and another still comes before a holder stops trusting its lease (model/lease-times.ts).
   heartbeatMs: leaseTimes(sharedLeaseTermMs).beatEveryMs,
   leaseTermSharedMs: sharedLeaseTermMs,
-  // Where one process owns the store nobody can take its leases; a stalled event loop must not cost it its own.
+  // If one process owns the store, no other can take its leases; a stalled event loop must not cost it its own.
   leaseTermOwnedMs: 10 * 60 * 1_000,
   sweepMs: 5_000,
   sweepRowsMax: 500,
@@ -45,7 +45,7 @@ export const limits = {
   // Ids follow time closely, not exactly: what came late, behind where nothing was left, is found once a day.
   retentionFullMs: 24 * 60 * 60 * 1_000,
   retentionMsMin: 60 * 60 * 1_000,
-  // A year: whoever asks who released a key does so at the yearly audit, when the run is long gone. Entries are small and made by hand.
+  // A year: at the yearly audit people ask who released a key, when the run is long gone. Entries are small and made by hand.
   auditKeptMsMin: 365 * 24 * 60 * 60 * 1_000,
   // Longer than the law asks anybody to keep anything; what is longer was meant in another unit.
   retentionMsMax: 100 * 366 * 24 * 60 * 60 * 1_000,

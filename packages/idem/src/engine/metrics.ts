@@ -1,4 +1,4 @@
-// What is counted in a process: of what its store commits (observe/observed-store.ts), and of queues, which the store is asked for when somebody looks.
+// The counts of a process: of its store's commits (observe/observed-store.ts), and of queues, which the store is asked for at each look.
 import { needsLane } from "../flow/lane.ts";
 import { nextTick } from "../model/cron.ts";
 import { pendingKinds } from "../model/decision.ts";
@@ -47,7 +47,7 @@ export class Metrics {
     meters.attach();
   }
 
-  /** What the store tells about its commits. */
+  /** Counts the store's commits. */
   readonly observer: Omit<StoreObserver, "touched"> = {
     accepted: (env, count) => this.accepted.inc({ env }, count),
     decided: (env, kind, count) => this.decisions.inc({ env, kind }, count),
@@ -156,7 +156,7 @@ export class Metrics {
     return metricsType;
   }
 
-  /** `onlyEnv`: for whoever may hear of one environment, its samples and those of the process itself. */
+  /** `onlyEnv`: for a reader of one environment, its samples and those of the process itself. */
   async text(onlyEnv: string | null): Promise<string> {
     const text = await this.meters.text();
     return onlyEnv === null ? text : ofEnvironment(text, onlyEnv);
@@ -168,7 +168,7 @@ export class Metrics {
   }
 }
 
-/** A quote inside of a label's value has a backslash before it, so this is the label and nothing that somebody called so. */
+/** A quote inside of a label's value has a backslash before it, so this is the label and never a part of a value. */
 const envLabel = /[{,]env="([^"]*)"/;
 
 const ofEnvironment = (text: string, env: string): string =>

@@ -12,7 +12,7 @@ import { limits } from "./limits.ts";
 import type { Registry } from "./registry.ts";
 import { hearTime, type StoreTime } from "./store-time.ts";
 
-/** Code under way, which may be told that the store has news for it. */
+/** Code under way; `poke` says that the store has news for it. */
 interface AtWork {
   poke(): void;
 }
@@ -38,7 +38,7 @@ export class Neighbours {
   private looking = false;
   private again = false;
   private isOver = false;
-  /** What was at work when it was last looked: whoever ends sooner collects anyway. */
+  /** The runs at work at the last look: one that ends sooner collects anyway. */
   private before = new Set<AtWork>();
 
   constructor(private readonly options: NeighboursOptions) {

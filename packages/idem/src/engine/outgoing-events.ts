@@ -1,4 +1,4 @@
-// What every event passes on its way out, from a client or from a step: middleware that may replace it, then the schemas.
+// The way out of every event, from a client or from a step: middleware that may replace it, then the schemas.
 import type { Middleware } from "../execute/function-code.ts";
 import { errors } from "../model/errors.ts";
 

@@ -1,4 +1,4 @@
-// What is ahead of an event or a run, as the newest configuration of its function has it.
+// The way ahead of an event or a run, by the newest configuration of its function.
 
 import { laneLimits, planLane, readLane } from "../flow/lane.ts";
 import { gatheredAs, planFlow } from "../flow/plan.ts";
@@ -26,7 +26,7 @@ async function bufferOf(engine: Engine, event: Event, { fn, kind }: Decision): P
   if (config === null) return null;
   const rule =
     planFlow({ env, fn, config }, { ...event, payload: payloadOf(event) }, expressions, true).flow?.buffer ?? null;
-  // What was configured when the event came may be gone.
+  // The option configured when the event came may be gone.
   if (rule === null || gatheredAs[rule.kind] !== kind) return null;
   const use = await store.reads.buffer(env, fn, rule.kind, rule.key);
   if (use === null) return null;
@@ -49,7 +49,7 @@ async function lineOf(engine: Engine, run: Run, event: Event): Promise<LimitInLi
   const uses = new Map((await store.reads.limitUses(env, limitsRead)).map((use) => [use.id, use]));
   return (
     laneLimits(readLane(lane.name), config)
-      // What spaces starts is not paid again by a run that has begun.
+      // A limit that spaces starts is not paid again by a run that has begun.
       .filter(({ periodMs }) => periodMs === null || run.startedAt === null)
       .map(({ id, kind, limit, periodMs, key, scope, temporary }): LimitInLine => {
         const { used, waiting } = uses.get(id) ?? { used: 0, waiting: 0 };

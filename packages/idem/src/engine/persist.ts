@@ -5,7 +5,7 @@ import type { Platform } from "../platform/platform.ts";
 
 const delayMsMax = 1_000;
 
-/** Goes on until the store answers, or nobody needs the answer any more. */
+/** Goes on until the store answers, or the answer is no longer needed. */
 export function persist<T>(
   platform: Pick<Platform, "timer">,
   write: () => Promise<T>,

@@ -80,7 +80,7 @@ export function* pairsFor(
 }
 
 /**
- * Deferred work is for one function, and the end of a run is told to the companions of its own: the others, whose filters name another, have
+ * Deferred work is for one function, and the end of a run goes to the companions of its own: the others, whose filters name another, have
  * nothing to decide. A filter about anything else is its author's, and what it refused is kept.
  */
 const isAboutOne = (name: string, triggers: readonly EventTrigger[]): boolean =>
@@ -195,7 +195,7 @@ export async function decideSends(
   return { events, pairs, registration };
 }
 
-/** Where nothing is sent. */
+/** For a patch that sends nothing. */
 export const noSends = ({ registry }: PrepareOptions): SentEvents => ({
   events: [],
   pairs: [],

@@ -1,4 +1,4 @@
-// How much history is deleted at once, and when the next is: by how long the last took, and by whether what gets old comes faster than it goes.
+// The amount of history deleted at once, and the time until the next: by how long the last took, and by whether history gets old faster than it goes.
 //
 //   a batch that took longer than it may ──▶ fewer rows the next time            shorter ──▶ more
 //   keeping up ──▶ a twentieth of the time       falling behind for ten seconds ──▶ half as much again, up to a half of it, until nothing is left
@@ -22,7 +22,7 @@ export class PrunePace {
   /** `batchMs`: how long one may take. Where commits wait for it, that is what they wait. */
   constructor(private readonly batchMs: number) {}
 
-  /** How long it is until the next. */
+  /** The time until the next. */
   after({ tookMs, isFull, behindMs, mono }: Batch): number {
     const { retentionRowsMin: min, retentionRowsMax: max } = limits;
     if (tookMs > this.batchMs) this.rows *= Math.max(0.5, this.batchMs / tookMs);

@@ -9,7 +9,7 @@ const store = new StoreHealth({ monoMs: () => 0, timer: () => ({ cancel() {} }) 
 test.each([
   [{ isRunning: true, isBeating: true }, []],
   [{ isRunning: true, isBeating: false }, ["worker"]],
-  // It executes nothing, so nobody has to hear of it.
+  // It executes nothing, so it is not reported.
   [{ isRunning: false, isBeating: false }, []],
 ])("a worker that is %o leaves these parts not ready: %o", async (worker, parts) => {
   const { isReady, reasons } = await readinessOf({ worker }, store);

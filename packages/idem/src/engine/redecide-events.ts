@@ -88,7 +88,7 @@ async function redecide(
       const pair: NewPair = verdict === "drop" ? droppedPair(fn, reason) : releasedPair(engine, event, fn, runIds[i]!);
       return store.redecide({ env, registration, eventId: event.id, pair, reason, actor });
     });
-    // Also when one of them fails: a run that was started must not wait for somebody to look.
+    // Also when one of them fails: a run that was started must not wait for the next look.
     const answers = await Promise.allSettled(asked);
     const stale: number[] = [];
     for (const [at, settled] of answers.entries()) {

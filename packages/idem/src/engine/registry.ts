@@ -34,7 +34,7 @@ export class Registry {
     private readonly codeOf: (fn: string) => string | undefined = () => undefined,
     /** By the store's clock. */
     private readonly now: () => number,
-    /** Told when what was read is another registration than the one before. */
+    /** Called when another registration was read than the one before. */
     private readonly onChanged: () => void = () => {},
   ) {}
 
@@ -115,7 +115,7 @@ export class Registry {
     return this.get(functionSlug(this.app, idOrSlug)) ?? this.ownIds.get(idOrSlug) ?? this.get(idOrSlug);
   }
 
-  /** How this app's people call a function: by its own id if it is theirs. */
+  /** A function's name for this app's people: its own id if it is theirs. */
   displayName(fn: string): string {
     const target = this.get(fn);
     if (target === null) return fn;

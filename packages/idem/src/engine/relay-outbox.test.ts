@@ -255,7 +255,7 @@ describe("a transaction that cannot carry events is refused before anything is w
       unusable(/another database than the engine's, postgres:\/\/…@/),
     );
     await elsewhere.query("rollback");
-    // Where another store of the same name is.
+    // In a database with another store of the same name.
     const other = await world.node({ url: world.url.replace("/postgres?", "/elsewhere?") });
     await other.start();
     await elsewhere.query("begin");

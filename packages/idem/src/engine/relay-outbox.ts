@@ -27,7 +27,7 @@ type ReadEntry = TakenEntry & { readonly event: NewEvent };
 export class OutboxRelay {
   private readonly housekeeping: Housekeeping;
   private state: "new" | "running" | "over" = "new";
-  /** How long until each of the next looks. */
+  /** The times until each of the next looks. */
   private soonMs: readonly number[] = [];
   private timer: Timer | null = null;
   private looking: Promise<void> | null = null;
@@ -36,7 +36,7 @@ export class OutboxRelay {
     this.housekeeping = new Housekeeping(options.platform);
   }
 
-  /** Null where nobody can send inside a transaction. */
+  /** Null where events cannot be sent inside a transaction. */
   private get outbox() {
     return this.options.store.outbox;
   }
@@ -124,7 +124,7 @@ export class OutboxRelay {
     );
   }
 
-  /** What failed before goes by itself and in no order, so that one that always fails is not in the way of others. */
+  /** An entry that failed before goes by itself and in no order, so that one that always fails is not in the way of others. */
   private async sendAlone(outbox: StoreOutbox, entries: readonly ReadEntry[]): Promise<void> {
     const { env, platform, ingest, report } = this.options;
     const left = [...entries];

@@ -235,7 +235,7 @@ describe.each(stores)("on %s", (kind) => {
     const { clock, deploy, send } = world(kind);
     await send(await deploy(bill, { id: "shop" }));
     const between = await deploy(bill, { id: "billing" });
-    // Nobody said that it is one app: each has the function.
+    // Without `was` it is not one app: each has the function.
     expect(await send(between)).toHaveLength(2);
     await expect(deploy(bill, { id: "billing", was: "shop" })).rejects.toMatchObject({ code: "FUNCTION_WAS_CONFLICT" });
     const after = await deploy(bill, { id: "billing", was: ["shop", "billing"] });

@@ -13,7 +13,7 @@ export interface OtherData {
   readonly json: string;
   /** `none`: the function has no key; `missing`: neither the run nor the data has one; `other`: it is about something else. */
   readonly key: "none" | "same" | "missing" | "other";
-  /** What the data gives, as canonical JSON; null for none. */
+  /** The key that the data gives, as canonical JSON; null for none. */
   readonly dataKey: string | null;
 }
 

@@ -1,4 +1,4 @@
-// Where a rerun begins, from the words of the person who asks: a step as its author named it, and what to give it instead.
+// The beginning of a rerun, from the words of the person who asks: a step as its author named it, and what to give it instead.
 import { errors } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
 import type { StepKind } from "../model/step.ts";

@@ -62,7 +62,7 @@ function noted({ byHand, fromStep, data }: RerunOptions, newRunId: string): ByHa
   return { ...byHand, reason: `${how}as ${newRunId}` };
 }
 
-/** What a run of this event has to pass now; most functions have nothing of the kind. */
+/** The flow options that a run of this event has to pass now; most functions have none. */
 async function flowOf(
   engine: Engine,
   target: RegisteredTarget,

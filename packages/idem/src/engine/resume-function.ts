@@ -1,6 +1,6 @@
-// A paused function starts runs again, and what became of its events meanwhile is decided: they are kept, released or dropped.
-// What is released comes first, while the function is still paused: an event that arrives afterwards must not take the key, or
-// cancel the run, of one that came before it. Long work is done in parts, so that whoever asks hears of it and can stop.
+// A paused function starts runs again, and its events of the meantime are decided: they are kept, released or dropped.
+// Released events come first, while the function is still paused: an event that arrives afterwards must not take the key, or
+// cancel the run, of one that came before it. Long work is done in parts, so that the asker hears of it and can stop.
 
 import type { Audited } from "../store/audit.ts";
 import type { Engine } from "./engine.ts";
@@ -8,7 +8,7 @@ import { redecideOldest, type Verdict } from "./redecide-events.ts";
 
 export const waitingChoices = ["keep", "release", "drop"] as const;
 
-/** What becomes of the events that were decided as paused. */
+/** The fate of the events that were decided as paused. */
 export type Waiting = (typeof waitingChoices)[number];
 
 export interface ResumeRequest extends Audited {

@@ -2,7 +2,7 @@
 // (prune-pace.ts). Whatever may still be asked for (an open run, an open window, an event that waits for a person) the store keeps, however old.
 //
 //   start ──▶ pass: batch, pause, batch, … ──nothing old is left──▶ rest ──▶ pass, from where nothing was left before
-//               └──somebody else's turn, or the store fails──▶ rest
+//               └──another process's turn, or the store fails──▶ rest
 import { parseDuration } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -13,7 +13,7 @@ import { limits } from "./limits.ts";
 import { PrunePace } from "./prune-pace.ts";
 import type { StoreTime } from "./store-time.ts";
 
-/** How long history is kept, as somebody wrote it, in milliseconds. */
+/** The retention of history, as written in an option, in milliseconds. */
 export function readRetention(value: string | number, option = "retention"): number {
   const ms = parseDuration(value, option, limits.retentionMsMax);
   if (ms >= limits.retentionMsMin) return ms;
@@ -29,13 +29,13 @@ export interface RetentionOptions {
   readonly time: Pick<StoreTime, "reached">;
   readonly env: string;
   readonly keepMs: number;
-  /** Where several processes share the store, one of them deletes at a time; null for one that is alone, or does not stay. */
+  /** Of several processes that share the store, one deletes at a time; null for one that is alone, or does not stay. */
   readonly name: string | null;
   readonly report: (what: string, error: unknown) => void;
 }
 
 interface Pass {
-  /** Where it has got to. */
+  /** The event id after which it continues. */
   after: string;
   /** Up to this id no event is left. */
   clearTo: string;
@@ -48,7 +48,7 @@ export class Retention {
   private readonly housekeeping: Housekeeping;
   private readonly pace: PrunePace;
   private pass: Pass | null = null;
-  /** Where the next pass begins; until when that is believed. */
+  /** The beginning of the next pass, and until when it is believed. */
   private floor = { id: "", untilMono: Number.NEGATIVE_INFINITY };
   private first: { readonly before: number; readonly mono: number } | null = null;
 
@@ -89,7 +89,7 @@ export class Retention {
     this.pass ??= this.begin();
     const { pass } = this;
     const before = this.before();
-    // Who did what is asked for long after the runs themselves are gone.
+    // People ask the audit who did what long after the runs themselves are gone.
     const auditBefore = before - Math.max(0, limits.auditKeptMsMin - this.options.keepMs);
     const turn = name === null ? {} : { turn: { by: name, ms: limits.retentionTurnMs } };
     const beganMono = platform.monoMs();

@@ -1,4 +1,4 @@
-// Who waits for a run to end. Ends of this process are announced with their result; ends elsewhere are found by looking.
+// Waits for runs to end. Ends in this process are announced with their result; ends elsewhere are found by looking.
 import { errors } from "../model/errors.ts";
 import { type EndState, isEnded } from "../model/run.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -43,7 +43,7 @@ export class RunEnds {
     this.tell(runId, end);
   }
 
-  /** It is no longer executed here, and has not ended: whoever waits has to look. */
+  /** It is no longer executed here, and has not ended: those who wait have to look. */
   left(runId: string): void {
     this.tell(runId, null);
   }
@@ -66,7 +66,7 @@ export class RunEnds {
     else this.waiting.set(runId, hearing);
   }
 
-  /** Throws RUN_WAIT_TIMED_OUT when the time is over, and RUN_UNATTENDED where nobody could ever end the run. */
+  /** Throws RUN_WAIT_TIMED_OUT when the time is over, and RUN_UNATTENDED where no process could ever end the run. */
   wait(runId: string, { signal = null, timeoutMs = null, lookAfterMs }: WaitOptions = {}): Promise<RunEnd> {
     if (timeoutMs === null && signal === null && this.here.isAtWork(runId)) return this.waitHere(runId, lookAfterMs);
     if (timeoutMs === null) return this.waitUntil(runId, signal, lookAfterMs);
@@ -118,10 +118,10 @@ export class RunEnds {
             await this.store.shared?.stand();
             return { state: run.state, result: run.result };
           }
-          // Not at the first look: whoever waits may be about to start.
+          // Not at the first look: the process that waits may be about to start.
           if (!isFirst && !isWarned && afterMs === pollMs && (await this.isUnattended())) {
             const alone = errors.RUN_UNATTENDED({ runId });
-            // Another process may yet take it up; where only this one has the store, nobody will.
+            // Another process may yet take it up; where only this one has the store, none will.
             if (this.store.shared === null) throw alone;
             this.here.warn(`idem: ${alone.message}`);
             isWarned = true;

@@ -80,7 +80,7 @@ export class RunsAtWork {
     let wasFull = false;
     try {
       run.trace?.over(outcomeOf(ended));
-      // Before its end is told: whoever asks from here on must look, or would wait for news that is already out.
+      // Before its end is announced: a wait that begins from here on must look, or would wait for news that is already out.
       if (this.active.get(runId) === run) {
         wasFull = worker.isFull;
         this.active.delete(runId);
@@ -105,7 +105,7 @@ export class RunsAtWork {
       .finally(() => names.ended(heldBy));
   }
 
-  /** The store failed in the middle of a run. The lease is still ours, so nobody else will take it up: start over from the memo. */
+  /** The store failed in the middle of a run. The lease is still ours, so no other process will take it up: start over from the memo. */
   private mend(job: RunJob, heldBy: string, error: unknown, delayMs: number): void {
     const { worker } = this;
     const { store, env, platform } = this.options;

@@ -1,4 +1,4 @@
-// Starting a run that somebody else has already begun and named: a durable endpoint's handler runs its first step before this
+// Starting a run that an app has already begun and named: a durable endpoint's handler runs its first step before this
 // engine hears of the run. It is born leased here whatever else runs, where anything is executed at all: it is executed elsewhere and costs no slot's worth of work.
 
 import { acceptEvent } from "../ingest/accept-events.ts";

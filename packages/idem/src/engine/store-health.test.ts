@@ -56,7 +56,7 @@ test("a store that takes an operation is well, one that refuses it is not, and o
   await advance(1);
   for (const silent of await Promise.all(checks))
     expect(silent).toMatchObject({ isWell: false, code: "STORE_UNAVAILABLE" });
-  // Whoever looks while it is silent is told at once, and asks it nothing more.
+  // A look while it is silent is answered at once, and asks it nothing more.
   const again = health.check();
   await advance(0);
   expect(await again).toMatchObject({ isWell: false });

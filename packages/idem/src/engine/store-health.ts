@@ -1,6 +1,6 @@
 // Whether the store takes an operation: a transaction that changes nothing, as every node makes them once a second. Asked once at a time,
 // however many look, so that looking costs a store that is ill nothing more; not answered within the bound is unhealthy. Where very many wait
-// for the answer already (a line may carry as many looks as it likes), the next are told the last one, and hold nothing.
+// for the answer already (a line may carry as many looks as it likes), the next get the last one, and hold nothing.
 import { IdemError } from "../model/errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import { waitAtMost } from "../platform/wait-at-most.ts";

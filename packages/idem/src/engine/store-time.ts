@@ -1,4 +1,4 @@
-// What time it is for the store, as far as this process knows. Node clocks may differ by an hour; only the store's decides,
+// The store's time, as far as this process knows. Node clocks may differ by an hour; only the store's decides,
 // and an answer takes its time, so there are two bounds: one that is never behind the store's clock, to plan from (a sleep
 // asked for now is never over early), and one that is never ahead of it, to judge by (a retry planned elsewhere is never early).
 import type { Platform } from "../platform/platform.ts";

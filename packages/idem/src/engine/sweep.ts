@@ -15,7 +15,7 @@ export interface Swept {
   readonly isCut: boolean;
   /** When something is due next, by the store's clock, in milliseconds; null when nothing waits for a time. */
   readonly nextDueAt: number | null;
-  /** How many times a run was taken up. */
+  /** The number of times a run was taken up. */
   readonly entered: number;
 }
 
@@ -36,7 +36,7 @@ export async function sweep(
     await engine.stop(graceMs);
   }
   const isCut = dueAt === undefined;
-  // Behind the stop: a store that does not answer is told to whoever asked, instead of that nothing is due.
+  // Behind the stop: a store that does not answer is reported to the caller, instead of that nothing is due.
   const lapseAt = await firstLapse(engine.store.reads);
   const nextDueAt = dueAt === undefined ? engine.now() : earlier(dueAt, lapseAt);
   return { isCut, nextDueAt, entered: engine.worker.counts.entered };

@@ -1,5 +1,5 @@
-// What became of a run, told after the commit that made it so, by the process whose commit it was. A write that was repeated is answered
-// once, so what it did is told once; a replay commits nothing and tells nothing.
+// Tidings of a run, told after the commit that made them true, by the process whose commit it was. A write that was repeated is answered
+// once, so its tidings are told once; a replay commits nothing and tells nothing.
 import type { Code } from "../execute/function-code.ts";
 import type { Patch } from "../execute/ports.ts";
 import { wasUnreached } from "../execute/retry.ts";
@@ -87,7 +87,7 @@ export function tellEnd(
   world: TellingRun,
 ): void {
   const { telling } = world;
-  // Most ends: nothing is put together unless somebody listens.
+  // Most ends: nothing is put together unless a program listens.
   if (state !== "failed" && !telling.hears(`run.${state}`) && !(state === "cancelled" && isTimeout(result))) return;
   telling.tell(endOf(state, result, memo, world));
 }

@@ -1,4 +1,4 @@
-// Where what happened is told: once, to the log and to programs that listen. Nothing is built for what nobody hears.
+// Tells tidings once, to the log and to programs that listen. Nothing is built for tidings that none of them hears.
 import type { Logger } from "../execute/function-code.ts";
 import { type LogFields, type LogStyle, ownLogger, type Say, sayingIn, styleOf } from "../execute/log-style.ts";
 import { errors } from "../model/errors.ts";
@@ -9,20 +9,20 @@ export type Listener<K extends TidingsKind = TidingsKind> = (tidings: TidingsOf<
 
 export interface TellingOptions {
   readonly logger: Logger;
-  /** How the logger is called; by default found out by looking at it. */
+  /** The way the logger is called; by default found out by looking at it. */
   readonly style?: LogStyle | undefined;
   readonly platform: Pick<Platform, "monoMs" | "timer">;
 }
 
 // More lines than a person reads in a second hide what the others say. Loggers that collect fields get everything.
 const linesPerSecond = 20;
-// What is said seldom is remembered for so many things at once.
+// So many things that are said seldom are remembered at once.
 const seldomMax = 1_000;
 
 export class Telling {
   /** The logger as it was given, for the code of functions. */
   readonly given: Logger;
-  /** What Idem's own rooms write to: a text and, sometimes, an error. */
+  /** For Idem's own rooms, which write a text and, sometimes, an error. */
   readonly logger: Logger;
   private readonly say: Say;
   private readonly style: LogStyle;
@@ -56,7 +56,7 @@ export class Telling {
     return () => void of.delete(heard);
   }
 
-  /** Whether somebody listens, for what the log does not say: it need not be put together then. */
+  /** Whether a program listens: without one, tidings that the log does not say need not be put together. */
   hears(kind: TidingsKind): boolean {
     return (this.listeners.get(kind)?.size ?? 0) > 0;
   }
@@ -93,7 +93,7 @@ export class Telling {
     }
   }
 
-  /** How many like it were left out since the last one; null when this one is. */
+  /** The number of such tidings left out since the last one; null when this one is. */
   private moreOf(tidings: Tidings): number | null {
     const { seldom } = told[tidings.kind] as { seldom?: { ms: number; about: (of: Tidings) => string } };
     if (seldom === undefined) return 0;

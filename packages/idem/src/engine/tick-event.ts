@@ -1,4 +1,4 @@
-// The event of a cron tick. Its id is made of environment, function and instant, so whoever stores it second finds it there, and
+// The event of a cron tick. Its id is made of environment, function and instant, so a second process that stores it finds it there, and
 // two schedules of one function that meet are one tick.
 import { openRun } from "../ingest/open-runs.ts";
 import { payloadOf } from "../model/event.ts";
@@ -9,7 +9,7 @@ import { instantText } from "../schedule/cron-ticks.ts";
 import type { NewEvent, NewPair } from "../store/ingest.ts";
 import type { RegisteredTarget } from "./registry.ts";
 
-// What the time part of a ULID holds.
+// The largest time a ULID holds.
 const ulidTimeMax = 2 ** 48 - 1;
 
 /** `fireAt` is later than `tickAt` by its jitter. */
@@ -35,7 +35,7 @@ export interface TickToDecide {
   readonly dueAt: number | null;
 }
 
-/** What becomes of it: a run that starts at its time, past buffers and triggers, or a decision that says why none does. */
+/** Its decision: a run that starts at its time, past buffers and triggers, or a decision that says why none does. */
 export function tickPair(
   target: RegisteredTarget,
   event: NewEvent,

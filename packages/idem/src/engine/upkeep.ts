@@ -1,5 +1,5 @@
-// What a worker does besides its work, again and again: it beats to keep its leases, sweeps up after lost workers, and looks
-// whether something is due that nobody told it of.
+// A worker's duties besides its work, again and again: it beats to keep its leases, sweeps up after lost workers, and looks
+// whether something is due that it was not told of.
 import { leaseTimes } from "../model/lease-times.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Store } from "../store/store.ts";
@@ -32,7 +32,7 @@ export class Upkeep {
   start(): void {
     const { store, random, names, leaseTermMs, poke } = this.options;
     this.beating.every(Math.min(limits.heartbeatMs, leaseTimes(leaseTermMs).beatEveryMs), () => names.beat());
-    // Every process over a store sweeps it: whoever comes second finds nothing left.
+    // Every process over a store sweeps it: the second finds nothing left.
     if (store.shared === null) this.looking.every(limits.sweepMs, () => this.sweep());
     else this.looking.around(limits.sweepMs, random, () => this.sweep());
     this.looking.every(pollMsOf(store.shared), async () => poke());

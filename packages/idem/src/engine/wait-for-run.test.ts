@@ -29,7 +29,7 @@ describe.each(stores)("runs.wait on %s", (store) => {
       for (let i = 0; i < 20; i++) await new Promise<void>((resolve) => platform.soon(resolve));
     });
     await told;
-    // What was accepted waits for the start.
+    // An accepted run waits for the start.
     const waiting = idem.runs.wait(runId);
     await idem.start();
     expect(await waiting).toMatchObject({ state: "completed", output: "paid" });

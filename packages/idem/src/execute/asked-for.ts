@@ -1,4 +1,4 @@
-// What a tool was asked for, as people read it beside its step's outcome. Never headers or bodies of requests: they carry secrets.
+// The input of a tool, as people read it beside its step's outcome. Never headers or bodies of requests: they carry secrets.
 import { inputText, keptInput } from "../model/step-input.ts";
 import type { NewEvent } from "../store/ingest.ts";
 
@@ -26,5 +26,5 @@ export function askedToFetch(method: string, url: URL): string {
   return inputText({ method, url: `${url.origin}${url.pathname}${url.search}` });
 }
 
-/** What no clock shows is said as the number it is. */
+/** An instant beyond any date is written as its number. */
 const instantOf = (ms: number): string | number => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : ms);

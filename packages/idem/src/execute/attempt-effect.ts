@@ -1,5 +1,5 @@
-// One attempt of an effect. Its key is claimed, and that is committed, before the first byte leaves; whoever comes later learns when it was
-// first tried, by the store's clock, also when everybody who tried is dead.
+// One attempt of an effect. Its key is claimed, and that is committed, before the first byte leaves; a later attempt learns when it was
+// first tried, by the store's clock, also when every process that tried is dead.
 //
 //   settled ────────────────────────────────────────────────────▶ the recorded value, nothing is sent
 //   another run is at it ───────────────────────────────────────▶ later
@@ -28,7 +28,7 @@ import type { EffectContext, ReconcileContext } from "./effect.ts";
 import type { Ran } from "./operation.ts";
 import type { EffectStore, EffectTrace, RunPorts } from "./ports.ts";
 
-/** What a look-up found: the value the effect's callback would have returned, surely nothing, or no answer to the question. */
+/** The answer of a look-up: the value the effect's callback would have returned, surely nothing, or no answer to the question. */
 export type Reconciled<Value = unknown> = { readonly found: Value } | "absent" | "unknown";
 
 export interface EffectAttempt {
@@ -60,7 +60,7 @@ const windowMs = 365 * 24 * 60 * 60_000;
 const valueBytesMax = 256 * 1024;
 const receiptCharsMax = 1_024;
 
-/** What became of it, for whoever traces. */
+/** Its end, for the trace. */
 type Became = "sent" | "sent-again" | "recorded" | "found" | "parked" | "failed";
 
 export function attemptEffect(of: EffectAttempt): Promise<Ran> {
@@ -133,7 +133,7 @@ class HeldEffect {
     private readonly told: { became: Became },
   ) {}
 
-  /** It was tried before, and nobody recorded what became of it. */
+  /** It was tried before, and its outcome was not recorded. */
   async again(firstTriedAt: number): Promise<Ran> {
     const { destination } = this.of.effect;
     const now = this.of.ports.now();
@@ -162,7 +162,7 @@ class HeldEffect {
     }
     if (answer !== "absent") return this.park(since, "the look-up could not tell");
     if (now >= surelyFoundAt) return this.resend(now);
-    // What was sent a moment ago need not be listed yet.
+    // An effect sent a moment ago need not be listed yet.
     await this.leave();
     throw new RetryAfterError(
       `The effect ${this.name} was not found, but may not be listed yet`,

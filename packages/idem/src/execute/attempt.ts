@@ -5,7 +5,7 @@
 //                                ├─ a value ───────────────────▶ crash point ─▶ commit ───────────┤
 //                                └─ recorded it itself ───────────────────────────────────────────┘
 //
-// What need not wait does not: for a body that answers at once, without middleware and crash points, all up to the commit is one turn of the
+// Nothing waits that need not: for a body that answers at once, without middleware and crash points, all up to the commit is one turn of the
 // event loop, and the commit's answer is the only promise.
 import { AsyncResource } from "node:async_hooks";
 import type { LogLevel } from "../model/log-line.ts";
@@ -22,7 +22,7 @@ import type { StepLine } from "./slots.ts";
 import { StepBody, type StepLines } from "./step-body.ts";
 import { isThenable, type StepLimit, stepLimit } from "./step-limit.ts";
 
-/** What attempts need of their pass. */
+/** The part of a pass that its attempts need. */
 export interface AttemptsOf {
   readonly runId: string;
   readonly ports: RunPorts;
@@ -155,7 +155,7 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
     return ran;
   }
 
-  /** A defect of ours must not leave the run without anybody who looks after it. */
+  /** A defect of ours must not leave the run unattended. */
   private conclude(ran: Ran | null, error: unknown): void {
     try {
       this.goOn(this.attempted(ran, error));
@@ -216,7 +216,7 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
       const tries = state.memo.failureCount(stepId);
       const facts = { stepId, name, attempt: tries, error, startedAt, endedAt, retryAt, input };
       state.unsaved.addAttempt({ ...facts, counted: this.attempt }, lines);
-      // Whoever is next in line has waited: it begins by the answer to this commit.
+      // The next in line has waited: it begins by the answer to this commit.
       if (slots?.isWaitedFor === true) {
         slots.bodyIsOver();
         void commits.flush().then(() => of.attemptIsOver());
@@ -226,7 +226,7 @@ export class Attempt implements AttemptFacts, StepLines, Committed {
     const { outcome, sends } = attempted;
     const { repeat, kind } = op;
     const steps = [{ stepId, name, repeat, kind, outcome, attempt: this.attempt, startedAt, endedAt, input }];
-    // Beside waits it must be known what ended before this step: whoever was first wins the race, now and on replay.
+    // Beside waits it must be known what ended before this step: the first wins the race, now and on replay.
     const next = state.memo.hasWaits ? collecting : continuing;
     const patch: Patch = lines === null ? { steps, sends, next } : { steps, sends, lines, next };
     slots?.bodyIsOver();

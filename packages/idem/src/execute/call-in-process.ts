@@ -94,7 +94,7 @@ class Input implements HandlerInput {
 
 const told = new WeakMap<object, Set<string>>();
 
-/** What is wrong with the code is the same in every run of it. */
+/** A fault in the code is the same in every run of it: said once. */
 function warnOnceOf({ handler }: FunctionCode, teller: Teller): Teller["warn"] {
   return (message) => {
     const before = told.get(handler) ?? new Set();

@@ -1,4 +1,4 @@
-// What can go wrong between a run and its app, and what must not come of it.
+// Faults between a run and its app, and what must not come of them.
 import { type Inngest, RetryAfterError } from "inngest";
 import { afterEach, expect, test } from "vitest";
 import { Engine } from "../engine/engine.ts";

@@ -30,7 +30,7 @@ import { Slots } from "./slots.ts";
 
 export interface RemoteRun extends RunCall {
   readonly code: RemoteCode;
-  /** A call that nobody traces, by its id (protocol/traceparent.ts). */
+  /** For an untraced call, by its id (protocol/traceparent.ts). */
   readonly traceparentOf: (requestId: string) => string;
   /** The run is to go no further, as its function says of code that diverged. */
   readonly stop: (found: readonly Divergence[]) => void;
@@ -38,7 +38,7 @@ export interface RemoteRun extends RunCall {
 
 type OpsReply = Extract<CallReply, { kind: "ops" }>;
 
-/** What the function returned; throws what it threw. Never settles once the pass is over: the next one starts from the memo. */
+/** Gives the function's value, or throws its error. Never settles once the pass is over: the next one starts from the memo. */
 export function callRemote(run: RemoteRun): Promise<unknown> {
   return new RemotePass(run).go();
 }
@@ -54,7 +54,7 @@ class RemotePass {
   private readonly app: AppCall;
   /** Steps opened here whose outcome is still to come. */
   private readonly open = new Map<string, Promise<void>>();
-  /** How many of them are over. */
+  /** The number of them that are over. */
   private over = 0;
   private isRace = false;
   private readonly slots = new Slots(stepsAtOnceMax);
@@ -62,7 +62,7 @@ class RemotePass {
   private refusal: { readonly error: unknown } | null = null;
   /** When the app was last asked what comes next. */
   private askedAt = 0;
-  /** What was recorded when the app last said what comes next. */
+  /** The steps recorded when the app last said what comes next. */
   private planned: readonly Step[] = [];
 
   constructor(private readonly run: RemoteRun) {
@@ -102,7 +102,7 @@ class RemotePass {
         fruitless = 0;
         attempt = 0;
       }
-      // What ended while the app was being asked is already worth the next question.
+      // A step that ended while the app was being asked is already worth the next question.
       mustWait = this.open.size > 0 && !(this.isRace && someOver);
     }
   }
@@ -300,12 +300,12 @@ class RemotePass {
   }
 }
 
-/** What a memo knows of steps that were not recorded yet. */
+/** The part of a memo about steps that were not recorded yet. */
 export type KnownOfSteps = Pick<Memo, "divergedName" | "inputOf"> & {
   failures(stepId: string): { readonly count: number } | null;
 };
 
-/** What ops report as done, as steps to record. */
+/** The ops reported as done, as steps to record. */
 export function stepsDone(ops: readonly WireOp[], memo: KnownOfSteps, now: number): NewStep[] {
   return ops.flatMap((op): NewStep[] => {
     if (op.op !== "ran" && op.op !== "defer" && op.op !== "defer-abort") return [];
@@ -342,7 +342,7 @@ const divergedOf = (memo: Memo, stepId: string): Divergence => {
 const thrownBy = (op: Extract<WireOp, { op: "threw" }>, { noRetry, retryAfter }: OpsReply): RemoteError =>
   new RemoteError(op.error, op.isFinal || noRetry, retryAfter);
 
-/** What it asks for may be no address at all: the request says so, and fails. */
+/** Null for a text that is no address: the request says so, and fails. */
 const askedAt = (method: string, url: string): string | null =>
   URL.canParse(url) ? askedToFetch(method, new URL(url)) : null;
 

@@ -30,11 +30,11 @@ export function fingerprintOf(code: Code): string {
 
 const textOf = (code: (...args: never[]) => unknown): string => codeText(Function.prototype.toString.call(code));
 
-/** Null where it is the same code as before, or nobody knows which that was. */
+/** Null where it is the same code as before, or that is unknown. */
 export function codeChange({ run, steps }: RunMemo, code: Code, now: number): NewStep | null {
   // As most runs are: begun under this code, with nothing to read.
   if (steps.length === 0 && (run.code === null || run.code === fingerprintOf(code))) return null;
-  // What a rerun brought along was under the code of the run before it.
+  // Steps that a rerun brought along were under the code of the run before it.
   const changes = steps.slice(run.rerunFrom?.keptCount ?? 0).filter(isCodeChange);
   const last = changes.at(-1);
   const from = last === undefined ? run.code : readCodeChange(last.outcome.json).to;

@@ -1,10 +1,10 @@
 // Changes to one run go to the store one after the other, in the order they were made. If their answers could overtake each
 // other, the code would see outcomes in another order than they were recorded in, and a race would have another winner on
-// replay. What was made while one is on its way goes together, so two hundred parallel steps are not two hundred commits.
+// replay. Changes made while one is on its way go together, so two hundred parallel steps are not two hundred commits.
 import type { Patch } from "./ports.ts";
 import { Lines } from "./run-log.ts";
 
-/** Whoever waits for a commit. */
+/** Waits for a commit. */
 export interface Committed {
   /** It was answered, and its answer was taken in. */
   committed(): void;
@@ -15,19 +15,19 @@ interface QueuedPatch {
   readonly by: Committed;
 }
 
-/** Who brings patches to the store, and calls `answered` once their answer was taken in, whatever became of them. */
+/** Brings patches to the store, and calls `answered` once their answer was taken in, whatever became of them. */
 export interface Commits {
   commitTogether(patch: Patch): void;
-  /** Hears of each patch before whoever waits for it. */
+  /** Called for each patch before its `Committed`. */
   isCommitted(): void;
 }
 
-/** Somebody commits by itself, and calls back once that is over. */
+/** For a commit by other means, which calls `over` at its end. */
 type Turn = (over: () => void) => void;
 
 export class CommitQueue {
   private queued: (QueuedPatch | Turn)[] = noneQueued;
-  /** What is on its way; null for nothing. */
+  /** The patches on their way; null for none. */
   private under: readonly QueuedPatch[] | null = null;
 
   constructor(private readonly of: Commits) {}
@@ -40,7 +40,7 @@ export class CommitQueue {
     } else this.line({ patch, by });
   }
 
-  /** For what is committed by other means: resolves once nothing else is on its way, and nothing else begins until it is left. */
+  /** For a commit by other means: resolves once nothing else is on its way, and nothing else begins until it is left. */
   turn(): Promise<() => void> {
     return new Promise((entered) => {
       this.line(entered);
@@ -69,7 +69,7 @@ export class CommitQueue {
     this.of.commitTogether(this.under.length === 1 ? first.patch : merge(this.under.map(({ patch }) => patch)));
   }
 
-  /** What is on its way was answered. */
+  /** The patches on their way were answered. */
   answered(): void {
     for (const { by } of this.under!) {
       this.of.isCommitted();

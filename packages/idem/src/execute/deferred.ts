@@ -9,7 +9,7 @@ import { dayMs } from "../model/window.ts";
 import { mergeSessions } from "../protocol/event-sessions.ts";
 import type { NewEvent } from "../store/ingest.ts";
 
-// As many as Inngest takes. More is refused when it is reported: dropped later, it would be missed by nobody.
+// As many as Inngest takes. More is refused when it is reported: dropped later, it would go unnoticed.
 const defersMax = 20;
 
 /** Throws when a run would put off more than it may. */

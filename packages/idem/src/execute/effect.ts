@@ -13,7 +13,7 @@ import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
 import { type LimitedIdInput, limitedId } from "./step-name.ts";
 
-/** What an effect's callback receives. */
+/** The context of an effect's callback. */
 export interface EffectContext {
   /** The key as the destination takes it; for one without keys, a mark to look the effect up by. */
   readonly key: string;
@@ -23,7 +23,7 @@ export interface EffectContext {
   readonly fields: Record<string, string>;
   /** Counted from 1. */
   readonly attempt: number;
-  /** How often in a row it was entered, this time included. */
+  /** Entries into it in a row, this one included. */
   readonly entered: number;
   /** Aborts when the step's time is over, and when the run is cancelled or this process lost it. */
   readonly signal: AbortSignal;
@@ -37,25 +37,25 @@ export interface ReconcileContext {
 }
 
 export interface EffectOptionsOf<Value> {
-  /** What the effect is about, an order's id say: two effects for one entity can be found. */
+  /** The thing the effect is about, an order's id say: two effects for one entity can be found. */
   readonly entity: string;
-  /** Whose account of the destination, where a function writes to several: part of the key. */
+  /** The account at the destination, where a function writes to several: part of the key. */
   readonly account?: string;
-  /** What to remember of the value; its `id` by default. */
+  /** Picks the receipt out of the value; its `id` by default. */
   readonly receipt?: (value: Value) => string | null;
   /**
    * Asked when the destination may have forgotten the key: whether the effect happened. Only what it surely did not find is sent again;
    * without it such an effect is parked, for a person to say.
    */
   readonly reconcile?: (context: ReconcileContext) => Reconciled<Value> | Promise<Reconciled<Value>>;
-  /** How long after a try the look-up surely finds what it did: "60s" by default. */
+  /** The time after a try from which the look-up surely finds what it did: "60s" by default. */
   readonly reconcileAfter?: string | number;
 }
 
 export type EffectOptions<Value> = EffectOptionsOf<Value> &
   (
     | { readonly destination: Exclude<DestinationName, KeylessName> | Destination }
-    /** Without a key there is nothing else that tells a second try from the first. */
+    /** Without a key nothing else distinguishes a second try from the first. */
     | {
         readonly destination: KeylessName | AnyDestination;
         readonly reconcile: NonNullable<EffectOptionsOf<Value>["reconcile"]>;
@@ -139,7 +139,7 @@ export function recordedEffect(of: {
           ports,
           trace: facts.trace?.effect({ destination: destination.name, entity, key }) ?? null,
         };
-        // What it answers too late is kept with the effect all the same: the next attempt receives it and sends nothing.
+        // An answer that comes too late is kept with the effect all the same: the next attempt receives it and sends nothing.
         return facts.within(() => attemptEffect(attempt));
       },
     }));

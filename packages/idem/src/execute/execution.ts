@@ -33,13 +33,13 @@ export interface ExecuteLimits extends PassLimits {
   readonly fetchBytesMax: number;
 }
 
-/** Where a function's code writes its lines, and where Idem writes its own. */
+/** `given`: for lines of a function's code. `logger`: for Idem's own. */
 export interface Logs {
   readonly given: Logger;
   readonly logger: Logger;
 }
 
-/** What the lease says about the time before it. */
+/** The facts of a lease about the time before it. */
 export interface LeaseFacts {
   readonly lostWorkers: number;
   readonly enterAt?: number;
@@ -49,7 +49,7 @@ export interface LeaseFacts {
 // As an app says it of code elsewhere.
 const wasConflict: ErrorCode = "STEP_WAS_CONFLICT";
 
-/** Enters the code once it is told to; whoever wants to hear how it ended asks the pass. */
+/** Enters the code by `enter`; the pass says how it ended. */
 export class Execution implements RunCall, PassOptions {
   readonly pass: Pass;
   readonly runId: string;
@@ -212,7 +212,7 @@ export class Execution implements RunCall, PassOptions {
       this.threw(error);
       return;
     }
-    // What code that answers at once asked for begins before it is over.
+    // Steps of code that answers at once begin before it is over.
     const returned = given instanceof Promise ? given : Promise.resolve(given);
     returned.then(
       (value) => this.returned(value),
@@ -318,7 +318,7 @@ export class Execution implements RunCall, PassOptions {
     this.isStopped = true;
     pass.codeIsOver();
     await pass.idle();
-    // What code elsewhere noticed is written down already.
+    // Divergences that code elsewhere noticed are written down already.
     const untold = found.filter(({ stepId }) => !pass.memo.isToldDiverged(stepId));
     const steps = divergenceSteps(untold, ports.now());
     const reason = found.map(divergenceWords).join("; ");
@@ -358,7 +358,7 @@ export class Execution implements RunCall, PassOptions {
         : none;
     const patch: Patch = { steps, sends, next };
     pass.conclude(lastAttempt === undefined ? patch : { ...patch, lastAttempt }, (answer) => {
-      // Where steps begin elsewhere the end is told to others, and this is all that is heard of it here.
+      // If steps begin elsewhere, the end is reported elsewhere too, and null is all that comes of it here.
       if (answer !== null || ports.beginsHere !== undefined) pass.tellUnheard();
       if (answer === null) return;
       ports.plans.forget(runId);
@@ -366,7 +366,7 @@ export class Execution implements RunCall, PassOptions {
     });
   }
 
-  /** The time for the whole run is over: steps in the middle are told by their signal, and their outcome is dropped. */
+  /** The time for the whole run is over: the signal of steps in the middle aborts, and their outcome is dropped. */
   private async cutShort(): Promise<void> {
     const next = timedOut(this.runId, this.code.config);
     if ((await this.pass.cutShort({ next })) !== null) this.pass.finish({ kind: "ended", end: next });
@@ -386,7 +386,7 @@ export class Execution implements RunCall, PassOptions {
     });
   }
 
-  /** Null where nobody watches, or the run is not ours any more. */
+  /** Null without middleware, or where the run is not ours any more. */
   private afterRun(outcome: RunOutcome): Promise<void> | null {
     return this.hooks === null || this.pass.isOver ? null : this.hooks.afterRun(outcome);
   }

@@ -1,4 +1,4 @@
-// What the code asked for and has no outcome yet: found within a turn, begun together at its end. Waits go first, attempts may have to
+// Steps that the code asked for and that have no outcome yet: found within a turn, begun together at its end. Waits go first, attempts may have to
 // stand in line.
 import { AsyncResource } from "node:async_hooks";
 import { errors, type IdemError } from "../model/errors.ts";
@@ -101,7 +101,7 @@ export class FoundSteps {
   /** Whether the run may have one more step. */
   private admit(op: Op): boolean {
     const { state, limits, runId } = this.of;
-    // What is being replayed is open and in the memo as well; it counts once.
+    // A step that is being replayed is open and in the memo as well; it counts once.
     if (state.open.size - state.handOut.pending + state.memo.size <= limits.stepsMax) return true;
     this.refuse(op, errors.RUN_TOO_MANY_STEPS({ runId, max: limits.stepsMax }));
     return false;

@@ -38,7 +38,7 @@ export interface HandlerInput {
   readonly step: StepTools;
   readonly runId: string;
   readonly attempt: number;
-  /** How often in a row the code was entered, this time included, since it last came to an outcome. */
+  /** Entries into the code in a row, this one included, since it last came to an outcome. */
   readonly entered: number;
   readonly maxAttempts: number;
   readonly logger: Logger;

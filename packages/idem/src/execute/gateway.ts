@@ -17,7 +17,7 @@ export async function fetchAnswer(
   bodyBytesMax: number,
 ): Promise<Ran> {
   const response = await ports.fetch({ url, method, headers, body, bodyBytesMax, signal }).catch((error) => {
-    // Ours to refuse, and final: an address nobody may be sent to stays one.
+    // Our own refusal, and final: a forbidden address stays one.
     if (error instanceof IdemError) throw error;
     const message = `${method} to ${hostOf(url)} failed: ${reasonOf(error)}`;
     throw new RemoteError({ name: "GatewayError", message }, false, null);

@@ -6,7 +6,7 @@ import type { Memo } from "./memo.ts";
 import type { Op } from "./operation.ts";
 import type { RunPorts } from "./ports.ts";
 
-/** Who is told once everything that was to be handed out is. */
+/** Called once everything that was to be handed out is. */
 export interface HandingOut {
   handedOut(): void;
 }
@@ -23,7 +23,7 @@ export class HandOut {
     private readonly pass: HandingOut,
   ) {}
 
-  /** How many operations have an outcome that the code has not received yet. */
+  /** Operations with an outcome that the code has not received yet. */
   get pending(): number {
     return this.queue.length;
   }

@@ -1,4 +1,4 @@
-// What a pass finds in the memo that earlier passes of the code asked for, and when that was.
+// Steps in the memo that earlier passes of the code asked for, and when they did.
 import { type Divergence, divergenceId, divergenceJson, isBesideCode } from "../model/divergence.ts";
 import type { StepKind } from "../model/step.ts";
 import type { NewStep } from "../store/advance.ts";
@@ -22,7 +22,7 @@ export function knownSteps({ run, steps, attempts, waits }: RunMemo): KnownStep[
   // A fresh run, as most are.
   if (steps.length === 0 && attempts.length === 0 && waits.length === 0) return [];
   const known = new Map<string, KnownStep>();
-  // What a rerun brought along was asked for by the code of the run before it, which may have been mended since.
+  // Steps that a rerun brought along were asked for by the code of the run before it, which may have been mended since.
   for (const step of steps.slice(run.rerunFrom?.keptCount ?? 0)) {
     if (isBesideCode(step)) continue;
     const { stepId, name, startedAt, endedAt } = step;
@@ -43,7 +43,7 @@ export function knownSteps({ run, steps, attempts, waits }: RunMemo): KnownStep[
   return [...known.values()];
 }
 
-/** How it is written down that the code no longer asks for these. */
+/** The records that the code no longer asks for these. */
 export const divergenceSteps = (found: readonly Divergence[], now: number): NewStep[] =>
   found.map((each) => ({
     stepId: divergenceId(each.stepId),

@@ -1,5 +1,5 @@
 // Loggers are called in two ways: fields first (pino, bunyan) or the message first (winston and most others); a console gets lines.
-// What Idem itself says is written once, as a text and what belongs to it, and put into the logger's own way here.
+// Idem's own lines are written once, as a text with its fields, and put into the logger's own way here.
 import type { SerializedError } from "../model/user-errors.ts";
 import type { Logger } from "./function-code.ts";
 
@@ -10,7 +10,7 @@ export const logStyles: readonly LogStyle[] = ["lines", "fields-first", "message
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Where nobody wants to hear anything. */
+/** Writes nothing, as for `logger: false`. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 type Marked = Logger & Partial<Record<"child" | "transports" | "configure" | "table" | "groupEnd", unknown>>;
@@ -45,7 +45,7 @@ export function sayingIn(logger: Logger, style: LogStyle): Say {
   }
 }
 
-/** What Idem's own rooms call with a text and, sometimes, an error. */
+/** For Idem's own rooms, which call it with a text and, sometimes, an error. */
 export function ownLogger(logger: Logger, style: LogStyle = styleOf(logger)): Logger {
   // Only where fields come first would the error be dropped.
   if (style !== "fields-first") return logger;

@@ -7,7 +7,7 @@ import type { Logger } from "./function-code.ts";
 
 function listen() {
   const lines: string[] = [];
-  // What Idem says itself comes with fields.
+  // Idem's own lines come with fields.
   const take = (...args: unknown[]) => {
     if (args.length === 1) lines.push(String(args[0]));
   };
@@ -142,7 +142,7 @@ test("while a sibling runs, lines are logged as they happen", async () => {
   expect(lines).toEqual(["after nap"]);
 });
 
-/** What is kept of them, in the order of writing. */
+/** The lines that are kept, in the order of writing. */
 const keptOf = async ({ idem, runId }: { idem: Idem; runId: string }) => {
   const { store } = idem[inside].keeping();
   const log = await (await store()).reads.runLog("default", runId);

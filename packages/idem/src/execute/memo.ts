@@ -1,4 +1,4 @@
-// What a run already has, by step id: outcomes, failed attempts, waits. Nothing in here runs anything.
+// The facts of a run by step id: outcomes, failed attempts, waits. Nothing in here runs anything.
 import { divergedStepId, divergenceId, isDivergence, isNote, readDivergence } from "../model/divergence.ts";
 import type { Outcome, Step } from "../model/step.ts";
 import { keptInput } from "../model/step-input.ts";
@@ -17,7 +17,7 @@ export interface Failures {
   readonly retryAt: number;
 }
 
-// A fresh run, as most are, begins with these: they are never added to, and whoever adds makes its own.
+// A fresh run, as most are, begins with these: they are never added to; the first entry makes a new one.
 const noEntries = new Map<string, never>();
 const noIds: Set<string> = new Set();
 
@@ -31,18 +31,18 @@ export class Memo {
   private readonly steps = new Map<string, Step>();
   private notes = 0;
   private failed: Map<string, Failures> = noEntries;
-  /** What a person put in place of a step's arguments. */
+  /** Arguments that a person put in place of a step's own. */
   private readonly inputs: RunMemo["inputs"];
   /** When each wait ends by itself. */
   private waiting: Map<string, number | null> = noEntries;
   private readonly ids: RecordedIds;
-  /** What earlier passes reached and the code of this one has not come past yet. */
+  /** Steps that earlier passes reached and the code of this one has not come past yet. */
   private unreplayed: Set<string> = noIds;
   /** Outcomes no earlier pass can have handed to the code. */
   private unseen: Set<string> = noIds;
-  /** What earlier passes of the code asked for. */
+  /** Steps that earlier passes of the code asked for. */
   readonly known: readonly KnownStep[];
-  /** Of these: what this one has not asked for yet. */
+  /** Of these: those that this one has not asked for yet. */
   readonly unasked: Map<string, KnownStep> = noEntries;
 
   constructor(
@@ -72,12 +72,12 @@ export class Memo {
     this.unseen = new Set(ended.filter(({ endedAt }) => endedAt === latestAt).map(({ stepId }) => stepId));
   }
 
-  /** How many steps it has: what is written beside them for people is none. */
+  /** The number of its steps, without the notes for people beside them. */
   get size(): number {
     return this.steps.size - this.notes;
   }
 
-  /** The same with what is written beside them: an answer that brought some of it was no empty one. */
+  /** The same with the notes: an answer that brought some was no empty one. */
   get rowCount(): number {
     return this.steps.size;
   }
@@ -139,7 +139,7 @@ export class Memo {
     return this.waiting.has(stepId);
   }
 
-  /** What the step was given, as it is kept: by a person, else by the code. */
+  /** The step's input, as it is kept: from a person, else from the code. */
   inputOf(stepId: string, given: string | null): string | null {
     const edited = this.inputs[stepId];
     return edited === undefined ? given : keptInput(edited);
@@ -182,7 +182,7 @@ export class Memo {
     return this.ids.isInDoubt(op);
   }
 
-  /** The code asks for this step and it has no outcome. A step nobody knew means that the code is past its memo. */
+  /** The code asks for this step and it has no outcome. An unknown step means that the code is past its memo. */
   found(stepId: string): void {
     if (!this.failed.has(stepId)) this.unreplayed.clear();
   }
@@ -212,7 +212,7 @@ export class Memo {
     if (this.steps.has(step.stepId)) return false;
     this.keep(step);
     if (this.waiting.size > 0) this.waiting.delete(step.stepId);
-    // Past its memo the code is told everything for the first time.
+    // Past its memo every outcome is news to the code.
     if (this.isReplaying) {
       if (this.unseen === noIds) this.unseen = new Set();
       this.unseen.add(step.stepId);

@@ -1,4 +1,4 @@
-// What counts as inside the body of a step is the async context, so the table below has the calls that look nested and are not, too.
+// The async context decides what is inside the body of a step, so the table below has the calls that look nested and are not, too.
 //
 // | the step is started                                          | refused | what becomes of the step around it             |
 // | ------------------------------------------------------------ | ------- | ---------------------------------------------- |

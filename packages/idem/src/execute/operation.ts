@@ -14,10 +14,10 @@ export interface OpIds {
   readonly repeat: number;
 }
 
-/** What an attempt is told. `within` is to be put around what the step's time limit counts. */
+/** The facts of an attempt. `within` is to be put around the part that the step's time limit counts. */
 export interface AttemptFacts extends StepLimit {
   readonly attempt: number;
-  /** How often in a row it was entered, this time included: more than once where a process was lost in the middle of it. */
+  /** Entries into it in a row, this one included: more than one where a process was lost in the middle of it. */
   readonly entered: number;
   readonly body: StepBody;
   /** Null where nobody listens. */
@@ -29,16 +29,16 @@ export interface Limited {
   readonly limitMs?: number | null;
 }
 
-/** What an operation does once it is found and has no outcome yet. */
+/** The work of an operation that was found and has no outcome yet. */
 export type Work =
   | { readonly kind: "wait"; readonly plan: () => PlannedWait }
   /** Runs code; the value it gives back is already JSON text. Events it sends are committed together with it. */
   | ({
       readonly kind: "attempt";
       readonly run: (facts: AttemptFacts) => Ran | Promise<Ran>;
-      /** What the code receives for the value that is kept; the value itself by default. */
+      /** Makes of the kept value the one that the code receives; the same by default. */
       readonly read?: (value: unknown) => unknown;
-      /** What it was given, as it is kept; asked once an attempt is over. Absent for nothing. */
+      /** Its input, as it is kept; asked once an attempt is over. Absent for none. */
       readonly input?: () => string | null;
       /** Its code runs in another process, which is called for it: that is where its spans are made. */
       readonly isElsewhere?: boolean;
@@ -68,6 +68,6 @@ export interface Op extends OpIds {
   readonly answer: StepAnswer;
   /** Its last attempt failed; the next may not start before this time. */
   blockedUntil: number | null;
-  /** The async context of whoever asked for it, where an attempt does not begin in the turn that did. */
+  /** The async context of the code that asked for it, where an attempt does not begin in the same turn. */
   context: AsyncResource | null;
 }

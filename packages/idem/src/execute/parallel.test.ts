@@ -85,7 +85,7 @@ test("a wait that ended in the store before a step did wins the race, though thi
     async ({ step }) => {
       const winner = await Promise.race([
         step.run("step", async () => {
-          // As another process would: nobody here is told.
+          // As another process would: this one does not hear of it.
           await store.signal("default", "s", { kind: "value", json: "null" });
           return "step";
         }),

@@ -1,4 +1,4 @@
-// What a pass writes. Each answer is taken in before anybody hears of it: recorded outcomes go to the code, a lost run closes
+// The commits of a pass. Each answer is taken in before it is passed on: recorded outcomes go to the code, a lost run closes
 // the pass.
 import type { AnswerTo } from "../model/answer.ts";
 import { isNote } from "../model/divergence.ts";
@@ -21,7 +21,7 @@ export interface Committing {
 export class PassCommits implements Commits, AnswerTo<AdvanceAnswer> {
   /** Whether an outcome was recorded since the pass began: code between steps then has its attempts back. */
   progressed = false;
-  /** Where steps take slots beside the run's own: every commit says how many. */
+  /** Of steps that take slots beside the run's own: every commit says how many. */
   slots: StepSlots | null = null;
   private readonly queue = new CommitQueue(this);
   /** The patch of the line that is on its way. */
@@ -60,7 +60,7 @@ export class PassCommits implements Commits, AnswerTo<AdvanceAnswer> {
     const after = this.ports.point("step:after-commit");
     if (after !== undefined) await after;
     if (state.isClosed) return;
-    // As with any step beside waits: whoever was first wins the race.
+    // As with any step beside waits: the first to end wins the race.
     const news = state.memo.hasWaits ? await this.send({ next: { kind: "continue", collect: true } }) : null;
     if (state.isClosed) return;
     if (news === null) this.take([{ ...step, stamp: state.memo.lastStamp }], state.memo.seen);
@@ -79,7 +79,7 @@ export class PassCommits implements Commits, AnswerTo<AdvanceAnswer> {
     memo.seen = Math.max(memo.seen, seen);
   }
 
-  /** One patch, past those that wait their turn. `heard` is told null when the pass is over. */
+  /** One patch, past those that wait their turn. `heard` gets null when the pass is over. */
   tell(patch: Patch, heard: (answer: Advanced | null) => void): void {
     this.advance(patch, {
       answered: (answer) => heard(this.judge(answer)),

@@ -1,4 +1,4 @@
-// What the parts of one pass share: what is known of the run, what is under way, and whether the pass is over.
+// The state that the parts of one pass share: the memo of the run, what is under way, and whether the pass is over.
 import type { LogLevel } from "../model/log-line.ts";
 import type { RunMemo } from "../store/leases.ts";
 import { type HandingOut, HandOut } from "./hand-out.ts";
@@ -9,7 +9,7 @@ import { LineCounter, Lines, type Said } from "./run-log.ts";
 import { Unsaved } from "./unsaved.ts";
 
 export class PassState {
-  /** How it ended; null until then. */
+  /** Its end; null until then. */
   result: PassResult | null = null;
   readonly memo: Memo;
   readonly handOut: HandOut;
@@ -32,7 +32,7 @@ export class PassState {
   private closing: Promise<PassResult> | null = null;
   private whenIdle: (() => void)[] = none;
   private whenClosed: ((result: PassResult) => void)[] = none;
-  /** Made when somebody asks for its signal: most steps never do. */
+  /** Made when its signal is first read: most steps never do. */
   private abort: AbortController | null = null;
 
   constructor(
@@ -48,7 +48,7 @@ export class PassState {
     return this.result !== null;
   }
 
-  /** For whoever waits for its end: most passes have somebody who is called. */
+  /** For those who await its end: for most passes `onOver` is called instead. */
   get closed(): Promise<PassResult> {
     if (this.result !== null) return Promise.resolve(this.result);
     this.closing ??= new Promise((resolve) => this.onClosed(resolve));
@@ -70,7 +70,7 @@ export class PassState {
     this.weigh();
   }
 
-  /** Whoever looks after the process's memory learns what this run keeps of it. */
+  /** Reports what this run keeps of the process's memory. */
   weigh(): void {
     this.ports.room?.set(this.bytes, this.attempting);
   }

@@ -150,7 +150,7 @@ export class Pass implements StepsOf, Suspendable, Committing, HandingOut {
     return this.commits.progressed;
   }
 
-  /** How often in a row the code was entered, this time included; from its first outcome on, once. */
+  /** Entries into the code in a row, this one included; from its first outcome on, one. */
   get entered(): number {
     return this.progressed || this.state.hasFailed ? 1 : this.options.lostWorkers + 1;
   }
@@ -160,7 +160,7 @@ export class Pass implements StepsOf, Suspendable, Committing, HandingOut {
     return this.memo.isReplaying;
   }
 
-  /** A line of the code's logger. False when it was said before: nobody is to hear it again. */
+  /** A line of the code's logger. False when it was said before and is not to be said again. */
   log(level: LogLevel, args: readonly unknown[], attempt: number): boolean {
     const body = StepBody.around(this);
     if (body !== null) {
@@ -352,7 +352,7 @@ export class Pass implements StepsOf, Suspendable, Committing, HandingOut {
     return this.watch?.atReturn() ?? [];
   }
 
-  /** What is written down for people beside the steps. */
+  /** Writes notes for people beside the steps. */
   note(steps: readonly NewStep[]): Promise<void> {
     return this.commits.commit({ steps, next: { kind: "continue", collect: this.memo.hasWaits } });
   }
@@ -374,7 +374,7 @@ export class Pass implements StepsOf, Suspendable, Committing, HandingOut {
     for (const failure of this.unheard.failures(this.memo, open)) this.options.warn(failure);
   }
 
-  /** Ends or suspends the run by the word of the code itself. `heard` is told null when the pass is over. */
+  /** Ends or suspends the run by the word of the code itself. `heard` gets null when the pass is over. */
   conclude(patch: Patch, heard: (answer: Advanced | null) => void): void {
     if (this.isOver) {
       heard(null);

@@ -1,4 +1,4 @@
-// What a pass needs from outside, and what it gives back. Execution knows no store, no clock and no registry of its own.
+// The needs of a pass from outside, and its result. Execution knows no store, no clock and no registry of its own.
 
 import type { AnswerTo } from "../model/answer.ts";
 import type { ClaimAnswer } from "../model/claim.ts";
@@ -25,7 +25,7 @@ import type { Lines } from "./run-log.ts";
 import type { SiblingPlans } from "./sibling-plans.ts";
 import type { BesideLevel } from "./step-slots.ts";
 
-/** What this run keeps in memory, of all that the runs of a process may. */
+/** The memory of this run, a part of what the runs of a process may keep. */
 export interface RunRoom {
   /** So many bytes of outcomes, and so many steps under way. */
   set(bytes: number, attempting: number): void;
@@ -45,7 +45,7 @@ export interface Patch {
   readonly sends?: readonly NewEvent[];
   /** Lines that steps of this patch wrote. */
   readonly lines?: Lines;
-  /** How many slots the run holds and wants beside its own; absent where it says nothing of it. */
+  /** The slots the run holds and wants beside its own; absent where it has nothing to say. */
   readonly beside?: BesideLevel;
   readonly next: AdvanceInput["next"];
 }
@@ -55,7 +55,7 @@ export interface FailedAttempt extends NewFailedAttempt {
   readonly counted: number;
 }
 
-/** `lastsMs`, where its author gave a length of time and no instant: who passes the wait on lets it be measured by one clock. */
+/** `lastsMs`, where its author gave a length of time and no instant: passed on so, the wait is measured by one clock. */
 export type PlannedWait =
   | { readonly kind: "ready"; readonly lastsMs?: number; readonly wait: NewWait }
   | {
@@ -68,15 +68,15 @@ export type PlannedWait =
 export interface PlannedInvoke {
   /** The function's id in this app, or its full name in the environment. */
   readonly function: string;
-  /** What the child is given: checked once, so that a repeated patch says the same. */
+  /** The child's event: checked once, so that a repeated patch says the same. */
   readonly event: NewEvent;
-  /** The invoking step's destination key: what the child's own keys are made of. */
+  /** The invoking step's destination key, of which the child's own keys are made. */
   readonly stepKey: string;
   /** Made before the first try, so that a repeated patch starts one child. */
   readonly runId: string;
 }
 
-/** What a step gives the function it invokes. */
+/** A step's request to invoke a function. */
 export interface InvokedData {
   readonly function: string;
   readonly data: unknown;
@@ -87,7 +87,7 @@ export interface InvokedData {
   readonly timeoutAt: number;
 }
 
-/** What a step wants to send. */
+/** Events that a step is about to send. */
 export interface PlannedSends {
   readonly step: string;
   readonly events: readonly unknown[];
@@ -103,13 +103,13 @@ export interface FoundStep extends OpIds {
   readonly kind: StepKind;
 }
 
-/** Where effects are recorded: claims of this environment. */
+/** The records of effects: claims of this environment. */
 export interface EffectStore {
   claim(input: Omit<ClaimInput, "env" | "fingerprint">): Promise<ClaimAnswer>;
   extend(input: Omit<ExtendInput, "env">): Promise<ExtendAnswer>;
   settle(scope: string, key: string, fence: number, outcome: string): Promise<SettleAnswer>;
   release(input: Omit<ReleaseInput, "env">): Promise<ReleaseAnswer>;
-  /** Tells a person; nothing depends on it. */
+  /** For people; nothing depends on it. */
   report(what: string): void;
 }
 
@@ -155,14 +155,14 @@ export interface SlotsPort {
   nextTurn(): number;
   /** Slots beside its own were given back. */
   gaveBack(): void;
-  /** Called, once, when somebody of this process gave slots back; answers how to be called no more. */
+  /** Calls `run` once, when another run of this process gave slots back; returns how to cancel that. */
   whenFreed(run: () => void): () => void;
 }
 
 export interface RunPorts {
-  /** What this lease is known by to code in another process: the job and its fence. */
+  /** The name of this lease for code in another process: the job and its fence. */
   readonly dispatch: { readonly jobId: string; readonly generation: number };
-  /** What an app reports while it is called may be recorded by other nodes: once it answers, it is looked for. Absent for only one node. */
+  /** Reports of an app under call may be recorded by other nodes: they are looked for once it answers. Absent for only one node. */
   readonly reportsElsewhere?: boolean;
   /** Absent where one run is executed alone. */
   readonly room?: RunRoom;
@@ -170,7 +170,7 @@ export interface RunPorts {
   readonly slots?: SlotsPort;
   /** Absent where nobody listens. */
   readonly trace?: RunTrace;
-  /** Whether lines of the code's logger are kept with the run; absent where nobody takes them. */
+  /** Whether lines of the code's logger are kept with the run; absent where they cannot be. */
   readonly keepsLogs?: boolean;
   readonly plans: SiblingPlans;
   /** The store's clock as this process knows it, never behind it: what times are planned from. */
@@ -187,7 +187,7 @@ export interface RunPorts {
   timer(ms: number, run: () => void): Timer;
   point(name: CrashPoint): void | Promise<void>;
   fetch(request: HttpRequest): Promise<HttpResponse>;
-  /** Whether the lease has surely not ended. Without it no attempt may begin: somebody else may have the run. */
+  /** Whether the lease has surely not ended. Without it no attempt may begin: another process may have the run. */
   isHeld(): boolean;
   /** Called back instead of a promise: this is on the path of every step. */
   advance(patch: Patch, seen: number, log: NewLog | null, to: AnswerTo<AdvanceAnswer>): void;
@@ -199,8 +199,8 @@ export interface RunPorts {
   /** Absent where the store is in another process. */
   readonly effects?: EffectStore;
   /**
-   * Whether a step that was just found begins here; absent where every step does. One that does not is waited for: who answers
-   * no sees to it. `beside`: how many others are open.
+   * Whether a step that was just found begins here; absent where every step does. One that does not is waited for: the
+   * side that answers no sees to it. `beside`: the number of others that are open.
    */
   beginsHere?(step: FoundStep, beside: number): boolean;
   /** The code is only followed to one step that is asked for by its id: what it passes by says nothing. */
@@ -209,15 +209,15 @@ export interface RunPorts {
   checkExpression(expression: string): void;
   /**
    * One equality of the expression for the store to find the wait by, over the run's event as it is stored: user code may have
-   * changed the one it was given. Absent where waits are kept by someone else, who takes it then.
+   * changed the one it was given. Absent where another process keeps the waits: it takes the equality then.
    */
   takeEquality?(expression: string): TakenEquality;
-  /** What `send` does with events before they are stored; throws what it would throw. */
+  /** Prepares events as `send` does before they are stored; throws what it would throw. */
   acceptSends(sends: PlannedSends): Promise<readonly NewEvent[]>;
   /** The event that carries an invoked function's data; throws when it cannot be carried. */
   acceptInvoked(invoked: InvokedData): NewEvent;
   signal(signal: string, dataJson: string): Promise<string | null>;
-  /** What code elsewhere says about its run; resolves once it is kept. Absent where all code is here. */
+  /** Keeps what code elsewhere says about its run. Absent where all code is here. */
   annotate?(changes: readonly MetadataChange[]): Promise<void>;
 }
 
@@ -233,7 +233,7 @@ export type PassResult =
   | { readonly kind: "suspended"; readonly dueAt: number | null }
   /** Until a person lets it go on. */
   | { readonly kind: "parked"; readonly why: ParkReason }
-  /** Someone else has the run now, or it ended without this pass. */
+  /** Another process has the run now, or it ended without this pass. */
   | { readonly kind: "lost"; readonly why: string }
   /** The store, or Idem itself, failed in the middle. The lease is still held and the memo still true. */
   | { readonly kind: "broken"; readonly error: unknown };

@@ -14,7 +14,7 @@ export interface RecordedAs extends OpIds {
 
 export type NextIds = RecordedAs | { readonly conflict: IdemError };
 
-/** What a run already has, by step id. */
+/** The records of a run, by step id. */
 interface Known {
   /** For the n-th call with this name. */
   stepId(name: string, repeat: number): string;

@@ -1,4 +1,4 @@
-// What makes it pointless to enter a run's code, and how a run ends that was not entered, or not to its end. Pure.
+// Reasons not to enter a run's code, and the ends of runs that were not entered, or not to their end. Pure.
 import { errors } from "../model/errors.ts";
 import type { FunctionConfig } from "../model/function-config.ts";
 import type { ParkReason } from "../model/run.ts";

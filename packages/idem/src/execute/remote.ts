@@ -1,4 +1,4 @@
-// How code that lives in another process is reached. A transport (HTTP, a worker's WebSocket) carries one call and brings back
+// The way to code that lives in another process. A transport (HTTP, a worker's WebSocket) carries one call and brings back
 // the answer as it came; what is in them is read and written in protocol/.
 import type { SerializedError } from "../model/user-errors.ts";
 
@@ -19,7 +19,7 @@ export interface RemoteCall {
   readonly jobId: string;
   /** Its span in its trace, by the W3C's header. */
   readonly traceparent: string;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ export interface Remote {
   call(call: RemoteCall): Promise<RemoteReply>;
 }
 
-/** What the app's code threw, as it was reported. */
+/** An error of the app's code, as it was reported. */
 export class RemoteError extends Error {
   override readonly name: string;
   readonly code?: string;

@@ -10,7 +10,7 @@ import type { StepOptions } from "./step-name.ts";
 type Step = HandlerContext<any>["step"];
 type Code = (step: Step) => Promise<unknown>;
 
-/** What reached the outside: the step as its code calls it, and the key it came with. */
+/** Effects that reached the outside: the step as its code calls it, and the key it came with. */
 type Did = [step: string, key: string][];
 
 async function running(code: (did: Did) => Code, fn: Partial<FunctionOptions> = {}, store: string = "memory:") {

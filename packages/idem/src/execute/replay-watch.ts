@@ -23,7 +23,7 @@ import type { RunPorts } from "./ports.ts";
 const settleTurns = 5;
 // As long as a call for one step looks for it.
 const patienceMs = 10_000;
-// Of an app that a server calls: it is not told when its steps ran, so that a branch cannot be told from a sequence.
+// Of an app that a server calls: it does not know when its steps ran, so it cannot tell a branch from a sequence.
 const blindPatienceMs = 1_000;
 
 export interface Watched {
@@ -35,7 +35,7 @@ export interface Watched {
   /** Outcomes on their way to the code. */
   readonly pending: () => number;
   readonly isOver: () => boolean;
-  /** What was held may begin, and the run may be given back. */
+  /** Held steps may begin, and the run may be given back. */
   readonly go: () => void;
   readonly diverged: (found: readonly Divergence[]) => void;
 }
@@ -49,9 +49,9 @@ export class ReplayWatch {
   /** Known steps the code has asked for again. */
   private readonly again: KnownStep[] = [];
   private latestPlace = -1;
-  /** Steps it asked for that nobody knew, and how far it had come by then in what was known. */
+  /** New steps it asked for, and how far it had come by then in the known ones. */
   private readonly fresh: { readonly name: string; readonly isWait: boolean; readonly after: number }[] = [];
-  /** How many there were when the doubt arose. */
+  /** Their number when the doubt arose. */
   private freshCount = 0;
 
   constructor(private readonly of: Watched) {}
@@ -111,7 +111,7 @@ export class ReplayWatch {
     this.timer = null;
   }
 
-  /** It is told, or was no divergence. */
+  /** The divergence is written down, or was none. */
   letGo(): void {
     this.stop();
     this.isJudging = false;
@@ -159,7 +159,7 @@ export class ReplayWatch {
     return !this.isParallel && !(hasTimes && known.some((a) => known.some((b) => a !== b && overlap(a, b))));
   }
 
-  /** What an earlier pass was through with before it began something that the code has asked for again. */
+  /** Steps that an earlier pass was through with before it began one that the code has asked for again. */
   private skipped(): KnownStep[] {
     // They stand in their order: a replay that follows it is not looked through at each of a thousand steps.
     const first = this.of.memo.unasked.values().next();
@@ -169,13 +169,13 @@ export class ReplayWatch {
     );
   }
 
-  /** Known, not asked for, and not told before. */
+  /** Known, not asked for, and not written down as diverged. */
   private missing(): KnownStep[] {
     const { memo } = this.of;
     return [...memo.unasked.values()].filter(({ stepId }) => !memo.isToldDiverged(stepId));
   }
 
-  /** Where nothing stands in a step's place, the latest new one does. */
+  /** A step without a new one in its place gets the latest new one. */
   private divergences(found: readonly KnownStep[]): Divergence[] {
     const latest = this.fresh[this.freshCount - 1]?.name ?? null;
     return this.inPlaceOf(found).map((each) => ({ ...each, asked: each.asked ?? latest }));

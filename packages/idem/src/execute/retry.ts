@@ -63,7 +63,7 @@ export function nextAttempt(
     attemptsMax: number;
     now: number;
     chance: number;
-    /** How often the app could not be reached before this. */
+    /** Earlier attempts that did not reach the app. */
     unreached?: number;
   },
   backoff: Backoff | null,

@@ -1,4 +1,4 @@
-// What is known of a run when its code is called, wherever that is.
+// The facts of a run when its code is called, wherever that is.
 import type { DestinationOf } from "../dedup/destination-key.ts";
 import type { Pass } from "./pass.ts";
 import type { RunPorts } from "./ports.ts";
@@ -13,7 +13,7 @@ export interface RunCall {
   readonly event: Record<string, unknown>;
   /** All it carries, `event` first. */
   readonly events: readonly Record<string, unknown>[];
-  /** What a person put in place of a step's arguments: JSON lists by step id. */
+  /** Arguments that a person put in place of a step's own: JSON lists by step id. */
   readonly inputs: Readonly<Record<string, string>>;
   /** Of the code between steps, counted from 1. */
   readonly attempt: number;

@@ -10,7 +10,7 @@
 // say, and kept once (model/log-line.ts). docs/logs.md tells it to users.
 import { hashOf, type LogLevel, type LogLine, logWords, type NewLog, writeLog } from "../model/log-line.ts";
 
-// Of one commit: whoever writes a megabyte between two steps is told how many lines were too many.
+// Of one commit: of the lines past it, of a megabyte between two steps say, only the number is kept.
 const pendingCharsMax = 32 * 1024;
 const lineChars = 120;
 

@@ -1,12 +1,12 @@
 // So many at once and no more; the others wait in line.
 
-/** Where attempts of a run wait for their turn. */
+/** The line in which attempts of a run wait for their turn. */
 export interface StepLine {
-  /** Whoever is next begins by the answer to the commit of the one before. */
+  /** The next in line begins by the answer to the commit of the one before. */
   readonly isWaitedFor: boolean;
-  /** Whoever entered leaves. */
+  /** To be followed by `leave`. */
   enter(begin: () => void): void;
-  /** Of one that entered: what is left is to commit what came of it. */
+  /** Of one that entered: only its outcome is still to be committed. */
   bodyIsOver(): void;
   leave(): void;
 }
@@ -40,7 +40,7 @@ export class Slots implements StepLine {
 
   bodyIsOver(): void {}
 
-  /** Whoever leaves hands its slot on, so nobody can slip in before the line. */
+  /** Hands the slot on, so that no newcomer slips in before the line. */
   leave(): void {
     const next = this.line.shift();
     if (next === undefined) this.free++;

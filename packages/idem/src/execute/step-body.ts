@@ -3,12 +3,12 @@
 //
 // A step in there would be recorded before the one around it. Stopped between the two, the body is entered again; once the body has an
 // outcome, no replay comes to the inner step. So it is refused. The step around it fails also if it caught the refusal or did not wait
-// for it: otherwise it would depend on the body whether anybody hears of it.
+// for it: otherwise it would depend on the body whether the refusal is noticed.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { errors, type IdemError } from "../model/errors.ts";
 import type { LogLevel } from "../model/log-line.ts";
 
-/** What the body wrote, until its attempt is over. */
+/** The lines the body wrote, until its attempt is over. */
 export interface StepLines {
   add(level: LogLevel, args: readonly unknown[]): void;
 }
@@ -23,7 +23,7 @@ export class StepBody {
     /** Whose step it is: an event sent by a body may start another run inside its context. */
     private readonly pass: object,
     readonly step: string,
-    /** Where its lines are kept; null where lines are not. */
+    /** Null where lines are not kept. */
     readonly lines: StepLines | null = null,
   ) {}
 
@@ -33,17 +33,17 @@ export class StepBody {
     return body?.pass === pass ? body : null;
   }
 
-  /** For whoever watches what bodies do: the innermost one around the caller, of whatever run. */
+  /** For tools that watch bodies: the innermost one around the caller, of whatever run. */
   static current(): { readonly step: string; readonly isOver: boolean } | null {
     return entered.getStore() ?? null;
   }
 
-  /** Whoever runs it says when it is over. */
+  /** Its caller sets `isOver`. */
   run<T, Given>(body: (given: Given) => T, given: Given): T {
     return entered.run(this, body, given);
   }
 
-  /** Refuses a step that was started in here; once the body is over, nobody else hears of it. */
+  /** Refuses a step that was started in here; once the body is over, only the log says so. */
   refuse(step: string, teller: { warn(message: string): void }): IdemError {
     const error = errors.STEP_NESTED({ step, outer: this.step, isOver: this.isOver });
     if (this.isOver) teller.warn(error.message);

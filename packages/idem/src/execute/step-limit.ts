@@ -12,7 +12,7 @@ import type { RunPorts } from "./ports.ts";
 // A body that heeds its signal needs none of it. Most of those that do not are requests, and their own timeouts are shorter.
 const graceMs = 30_000;
 
-/** Who still works with something that is taken away at the end of the attempt, a transaction say, is waited for however long. */
+/** "never": a body that works with something taken away at the end of the attempt, a transaction say, is waited for however long. */
 type Leave = "after-grace" | "never";
 
 export interface StepLimit {

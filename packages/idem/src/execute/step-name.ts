@@ -1,4 +1,4 @@
-// How a step is named in user code: a text, or an object that also says what it was called before and how long an attempt may take.
+// A step's name in user code: a text, or an object that also has the step's former ids and its time limit.
 import { errors } from "../model/errors.ts";
 import { type FormerIds, readFormerIds } from "../model/former-ids.ts";
 import { readTimeout } from "../model/function-options.ts";
@@ -6,7 +6,7 @@ import { type Foreign, refuseUnknown } from "../model/known-options.ts";
 
 /** A step's id with what else is said of it (`{ id, name }` as in SDK v4). */
 export interface StepOptions {
-  /** What it is found by on every replay. */
+  /** The name it is found by on every replay. */
   readonly id: string;
   /** For people; nothing is found by it. */
   readonly name?: string;
@@ -22,14 +22,14 @@ export interface StepOptions {
 
 /** The same for a step that runs code. */
 export interface LimitedStepOptions extends StepOptions {
-  /** How long an attempt may take: "30s", or milliseconds. */
+  /** The longest an attempt may take: "30s", or milliseconds. */
   readonly timeout?: string | number;
 }
 
 /** A step's id, or an object that has one. */
 export type StepIdInput = string | StepOptions;
 
-/** The same for a step that runs code: `{ id, timeout }` is how long an attempt may take, "30s" or milliseconds. */
+/** The same for a step that runs code: in `{ id, timeout }` the longest an attempt may take, "30s" or milliseconds. */
 export type LimitedIdInput = string | LimitedStepOptions;
 
 /** A step as its code asks for it. */

@@ -1,4 +1,4 @@
-// What step tools are asked with, and every word of it.
+// The options of step tools, and every word of them.
 import { type Foreign, refuseUnknown } from "../model/known-options.ts";
 
 export type TimeInput = string | number | Date | { readonly epochMilliseconds: number };
@@ -10,7 +10,7 @@ export interface InvokeTarget {
 export interface WaitForEventOptions {
   /** The name of the event that is waited for. */
   readonly event: string;
-  /** How long, or until when; then the answer is null. */
+  /** The longest wait, or its end; then the answer is null. */
   readonly timeout: TimeInput;
   /** A path that must be equal in the run's own event and the arriving one: "data.orderId". */
   readonly match?: string;
@@ -19,29 +19,29 @@ export interface WaitForEventOptions {
 }
 
 export interface WaitForSignalOptions {
-  /** What it is called; whoever sends it knows the same name. */
+  /** The signal's name, which its sender uses too. */
   readonly signal: string;
-  /** How long, or until when; then the answer is null. */
+  /** The longest wait, or its end; then the answer is null. */
   readonly timeout: TimeInput;
-  /** Where another run waits for it already: this step fails, by default, or takes its place. */
+  /** If another run waits for it already, this step fails, by default, or takes its place. */
   readonly onConflict?: "fail" | "replace";
 }
 
 export interface InvokeOptions {
   /** The function itself, or its name, `<app>-<id>`. */
   readonly function: InvokeTarget | string;
-  /** What its handler finds in `event.data`. */
+  /** The `event.data` of its handler. */
   readonly data?: unknown;
   /** The version of the event that it is given. */
   readonly v?: string;
-  /** How long its end is waited for; then the step fails, and the other run goes on. */
+  /** The longest wait for its end; then the step fails, and the other run goes on. */
   readonly timeout?: TimeInput;
 }
 
 export interface SendSignalOptions {
-  /** What the run that waits calls it. */
+  /** The signal's name, as the run that waits for it gave it. */
   readonly signal: string;
-  /** What that run receives. */
+  /** The data for that run. */
   readonly data?: unknown;
 }
 

@@ -1,5 +1,5 @@
-// What a step tool gives back: a promise that notices whether anybody asks for its outcome. A step that nobody awaits must not end the
-// process when it fails, as an unhandled rejection would; nor may its failure go unheard.
+// The promise of a step tool, which notices whether its outcome is asked for. A step that is not awaited must not end the process when it
+// fails, as an unhandled rejection would; nor may its failure go unheard.
 import { readError } from "../model/user-errors.ts";
 import type { Memo } from "./memo.ts";
 import type { OpIds } from "./operation.ts";
@@ -13,8 +13,8 @@ const take = (resolve: (value: unknown) => void, reject: (reason: unknown) => vo
 };
 
 /**
- * Whoever wants the outcome of a promise asks first whose it is: `await`, `then` and what is made of it, `Promise.all` and its like read
- * `constructor`. Told that it is a plain one, `await` takes it as it is; of a class that says otherwise it makes two promises more.
+ * Every way to the outcome of a promise asks first for its class: `await`, `then` and what is made of it, `Promise.all` and its like read
+ * `constructor`. If that is `Promise`, `await` takes it as it is; of another class it makes two promises more.
  */
 class StepPromise extends Promise<unknown> {
   #heardBy: StepAnswer | null = null;
@@ -35,7 +35,7 @@ class StepPromise extends Promise<unknown> {
     return promise;
   }
 
-  /** Its failure ends nothing, and nobody has heard of it. */
+  /** Its failure ends nothing, and does not count as heard. */
   static quiet(promise: StepPromise): void {
     const heardBy = promise.#heardBy;
     promise.#heardBy = null;
@@ -69,7 +69,7 @@ export class StepAnswer {
   }
 
   reject(reason: unknown): void {
-    // Whoever asked before this hears of it; nobody else has to.
+    // Only code that asked before this has to hear of it.
     if (!this.isHeard) {
       StepPromise.quiet(this.made);
       this.unheard.refused.push(this);
@@ -78,9 +78,9 @@ export class StepAnswer {
   }
 }
 
-/** The steps of one pass whose outcome nobody has asked for. */
+/** The steps of one pass whose outcome was not asked for. */
 export class Unheard {
-  /** When they failed; somebody may have asked since. */
+  /** As of their failure; the code may have asked since. */
   readonly refused: StepAnswer[] = [];
 
   open(ids: OpIds): StepAnswer {

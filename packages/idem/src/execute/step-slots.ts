@@ -1,10 +1,10 @@
 // Steps of one run side by side, each in a slot of its own of the limits that count steps (docs/states.md, "Steps side by side"). The run's own
-// slot is always there; what it has beside it every commit asks for and every answer says:
+// slot is always there; every commit asks for those beside it, and every answer says how many it has:
 //
 //   in line ──▶ let in: the run's own slot, or one beside it that an answer gave ──▶ leaving: its body is over ──▶ gone, once that is committed
 //
-// What a commit says (`level`) never counts a body that is at work as given back, and nobody is let in by more than the last answer said, less
-// what a commit on its way gives back.
+// A commit's `level` never counts a body that is at work as given back, and no more are let in than the last answer said, less what a commit on
+// its way gives back.
 import type { BesideAsked } from "../flow/concurrency/beside.ts";
 import type { Timer } from "../platform/platform.ts";
 import type { SlotsPort } from "./ports.ts";
@@ -12,7 +12,7 @@ import type { StepLine } from "./slots.ts";
 
 export type BesideLevel = Pick<BesideAsked, "turn" | "keep" | "want">;
 
-// Slots that this process frees are heard of; this is for those that others do.
+// Slots that this process frees are announced; this is for those that others free.
 const askMs = 1_000;
 const askMsMax = 5_000;
 
@@ -31,9 +31,9 @@ export class StepSlots implements StepLine {
   private inside = 0;
   /** Of those inside. */
   private leaving = 0;
-  /** By the last answer; null while nobody knows what the lease held before. */
+  /** By the last answer; null while it is unknown what the lease held before. */
   private held: number | null;
-  /** What of it may be used. */
+  /** Of these: those that may be used. */
   private usable = 0;
   /** By the last commit that asked. */
   private wanted = 0;
@@ -45,7 +45,7 @@ export class StepSlots implements StepLine {
     this.held = of.port.isNew ? 0 : null;
   }
 
-  /** By a sibling, or, of a slot that is not the run's own, by somebody else. */
+  /** By a sibling, or, of a slot that is not the run's own, by another run. */
   get isWaitedFor(): boolean {
     return this.line.length > 0 || this.held !== 0;
   }
@@ -73,11 +73,11 @@ export class StepSlots implements StepLine {
   admit(): void {
     while (this.line.length > 0 && this.hasRoom) this.letIn(this.line.shift()!);
     if (this.line.length === 0) this.stopWaiting();
-    // What a step's own commit did not ask for or give back.
+    // Slots that a step's own commit did not ask for or give back.
     if (this.line.length > 0 ? this.wait === null : this.usable > this.level().keep) this.plan();
   }
 
-  /** What a commit says; undefined where it has nothing to say. */
+  /** The level a commit carries; undefined where it has nothing to say. */
   said(): BesideLevel | undefined {
     const level = this.level();
     this.wanted = level.want;

@@ -1,4 +1,4 @@
-// What user code calls `step`. Each tool names an operation and says what it does when it has no outcome yet.
+// The `step` of user code. Each tool names an operation and says what it does when it has no outcome yet.
 import { type DestinationOf, destinationKey } from "../dedup/destination-key.ts";
 import { parseDuration, parseInstant } from "../model/duration.ts";
 import { errors } from "../model/errors.ts";
@@ -29,13 +29,13 @@ import {
 } from "./step-options.ts";
 import { type UserDatabase, userTransaction } from "./user-transaction.ts";
 
-/** What a step's callback receives. */
+/** The context of a step's callback. */
 export interface StepContext {
   /** The destination key: hand it to the system you write to, as its idempotency key. */
   readonly key: string;
   /** Counted from 1. */
   readonly attempt: number;
-  /** How often in a row it was entered, this time included: more than once where a process was lost in the middle of it. */
+  /** Entries into it in a row, this one included: more than one where a process was lost in the middle of it. */
   readonly entered: number;
   /** Aborts when the step's time is over, and when the run is cancelled or this process lost it. */
   readonly signal: AbortSignal;
@@ -293,7 +293,7 @@ export function makeStepTools(call: RunCall, warnOnce: (message: string) => void
       }) as Promise<{ ids: string[] }>;
     },
 
-    /** Wakes the run that waits for this signal; `runId` is null when nobody waits. */
+    /** Wakes the run that waits for this signal; `runId` is null when no run does. */
     sendSignal(id: LimitedIdInput, options: SendSignalOptions): Promise<{ runId: string | null }> {
       const { step, asked, limitMs } = limitedId(id, warnOnce);
       return pass.request("send-signal", asked, () => ({

@@ -7,14 +7,14 @@ import type { PassCommits } from "./pass-commits.ts";
 import type { PassState } from "./pass-state.ts";
 import type { RunPorts } from "./ports.ts";
 
-/** What the pass still does itself. */
+/** The part of the pass that a suspension needs. */
 export interface Suspendable {
   /** Not later than this the run is looked at again. */
   readonly deadlineAt: number | null;
   readonly mayStart: boolean;
-  /** Operations the code has begun and nobody has looked at yet, or whether it still asks for what it did before. */
+  /** The code has begun operations that are not looked at yet, or it is being judged whether it still asks for what it did before. */
   readonly hasFound: boolean;
-  /** Something is told first, which plans this anew. */
+  /** Something is written first, which plans this anew. */
   readonly tellsFirst: boolean;
   planStart(): void;
   startAttempt(op: Op): void;
@@ -26,7 +26,7 @@ export class Suspension {
   private isPlanned = false;
   private timer: Timer | null = null;
   private isWatched = false;
-  /** What is due beside a running attempt waits for the store's word. */
+  /** Work that is due beside a running attempt waits for the store's word. */
   private isAsking = false;
 
   constructor(

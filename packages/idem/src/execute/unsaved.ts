@@ -1,4 +1,4 @@
-// What a pass has decided and not yet written down: waits that begin and attempts that failed. They go with the next commit.
+// Decisions of a pass that are not yet written down: waits that begin and attempts that failed. They go with the next commit.
 import type { FailedAttempt, Patch, PlannedWait } from "./ports.ts";
 import { Lines } from "./run-log.ts";
 

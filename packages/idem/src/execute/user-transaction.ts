@@ -3,7 +3,7 @@
 //   take the step's row ─┬─ it is there ──▶ the recorded value; the body is not entered
 //                        └─ ours ─▶ the body ─▶ the value into the row ─▶ one commit ─▶ the engine's own memo
 //
-// Who comes second waits at the row, before the body. A process that dies behind the commit has left the value in the row; the key is the
+// A second attempt waits at the row, before the body. A process that dies behind the commit has left the value in the row; the key is the
 // step's destination key, so a retry, a takeover and a rerun all find it.
 import { errors, IdemError } from "../model/errors.ts";
 import { toJson } from "../model/json.ts";
@@ -40,7 +40,7 @@ function* take(key: string, runId: string, step: string): Operation<string | nul
   const taken = yield { text: takeSql, params: [key, runId, step] };
   if (taken.rows.length > 0) return null;
   const recorded = yield* read(key);
-  // Deleted between the two, by a person or a reaper: nobody has it any more.
+  // Deleted between the two, by a person or a reaper.
   if (recorded === null) throw errors.COMMIT_UNKNOWN({ why: `the row of step "${step}" in idem_steps went away` });
   return recorded;
 }
@@ -94,7 +94,7 @@ export function userTransaction<Tx, Context>(of: {
       if (recorded !== null) return recorded;
       const value = body(tx, context);
       if (isThenable(value)) {
-        // What it does from here on it does outside of the transaction; that it fails there is nobody's business.
+        // From here on it works outside of the transaction; a failure there concerns nobody.
         void value.then(undefined, () => {});
         refuseAsync(step);
       }

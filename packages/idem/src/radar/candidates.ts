@@ -1,4 +1,4 @@
-// Which field of its events tells the runs of a function apart, and which runs it would have made one: every identity is tried, and where
+// The field of its events that tells the runs of a function apart, and the runs it would have made one: every identity is tried, and where
 // none will do alone, every two of them together.
 import type { Field } from "./fields.ts";
 

@@ -20,7 +20,7 @@ export const pairsInMessage = 3;
 export function alertMessage(id: string, alert: Alert, pairs: readonly AlertPair[], name: string): ChannelMessage {
   const facts = JSON.parse(alert.facts) as AlertFacts;
   const { title, next, line } = wordsOf({ ...alert, facts }, name);
-  // Where all of the data may be what both have, it stays at home.
+  // Where both may share all of the data, it stays at home.
   const entityOf = ({ entity }: AlertPair) => (/^(maybe-doubled|doubled-deliveries)$/.test(alert.kind) ? null : entity);
   const shown = pairs.slice(0, pairsInMessage).map((pair) => ({ ...pair, entity: entityOf(pair) }));
   return {

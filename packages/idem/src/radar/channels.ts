@@ -1,4 +1,4 @@
-// Where alerts go so that people see them: an address each, kept as a setting. The secret part (a password, the path of a Slack
+// Alert channels: an address each, kept as a setting. The secret part (a password, the path of a Slack
 // address, the key that signs) is kept with it, for nothing can be sent without, and never shown: a mark tells two of them apart.
 import { createHash } from "node:crypto";
 import { errors } from "../model/errors.ts";

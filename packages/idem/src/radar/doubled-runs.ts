@@ -69,7 +69,7 @@ export interface FoundDoubled {
   readonly isCut: boolean;
 }
 
-/** Which runs of one function were the same asking twice; null when none were. `runs` may be in any order. */
+/** The runs of one function that were the same asking twice; null when none were. `runs` may be in any order. */
 export async function findDoubledRuns(
   fn: { readonly name: string; readonly keyExpression: string | null },
   runs: Rows<StartedRun>,

@@ -52,7 +52,7 @@ export interface WatchContext {
 interface Watched {
   /** By id, the oldest first. */
   readonly runs: Map<string, SeenRun>;
-  /** Which run had a key, or the value of an identity, last. */
+  /** The run that had a key, or the value of an identity, last. */
   readonly values: Map<string, string>;
   /** The run that had this content last. */
   readonly contents: Map<string, SeenRun>;

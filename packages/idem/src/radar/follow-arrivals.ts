@@ -160,7 +160,7 @@ export class ArrivalFollower {
   }
 
   /**
-   * Looks again at what came shortly before the position, and announces none of it: that was done then. What this node saw itself it
+   * Looks again at what came shortly before the position, and announces none of it: that was done then. Arrivals this node saw itself it
    * still knows: of nodes that take turns, each reads an arrival once.
    */
   private async remember({ after, ...seen }: Position): Promise<void> {

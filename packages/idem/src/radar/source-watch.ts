@@ -13,7 +13,7 @@ import type { RadarRule } from "./rules.ts";
 const marksMax = 4_000;
 
 export class SourceWatch {
-  /** Which event said this last. */
+  /** The event that said this last. */
   private readonly seen = new Map<string, { readonly id: string; readonly at: number }>();
 
   /** The default rule says how close together is close. */

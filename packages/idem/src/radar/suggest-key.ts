@@ -1,4 +1,4 @@
-// Which key a function should have, from its own newest runs: the expression with its evidence, and why the others will not do.
+// The key a function should have, from its own newest runs: the expression with its evidence, and why the others will not do.
 import { dayMs } from "../model/window.ts";
 import type { Store } from "../store/store.ts";
 import { type RefusedField, refusedFields, type SeenRun } from "./candidates.ts";

@@ -1,4 +1,4 @@
-// What a client is told when it is made and when it sends, and how that is read.
+// The options of a client and of its sends, and how they are read.
 
 import type { Logger, Middleware } from "../execute/function-code.ts";
 import { type LogStyle, logStyles, silentLogger } from "../execute/log-style.ts";
@@ -34,14 +34,14 @@ export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends Ser
   readonly events?: Schemas;
   /** How long an event's `id` stays taken; "24h" by default. */
   readonly eventWindow?: string | number;
-  /** How many runs this process executes at once; 100 by default. */
+  /** The most runs this process executes at once; 100 by default. */
   readonly runsInFlight?: number;
   /**
-   * How many bytes of recorded values the runs at work may have in memory together, as JSON; 64 MiB by default. Past it runs take turns;
-   * one that is larger by itself runs alone.
+   * The most bytes of recorded values, as JSON, that the runs at work may have in memory together; 64 MiB by default. Past it runs take
+   * turns; one that is larger by itself runs alone.
    */
   readonly bytesInFlight?: number;
-  /** Whether lines of `logger` are kept with their runs, for people who look at them; true unless told. */
+  /** Keeps the lines of `logger` with their runs, for people who look at them; true by default. */
   readonly runLogs?: boolean;
   /**
    * History older than this ("90d", at least "1h") is deleted while the client is started: ended runs with their events, steps
@@ -49,20 +49,20 @@ export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends Ser
    */
   readonly retention?: string | number;
   /**
-   * For so long code may keep this process's event loop busy before it loses its runs to others: "5m" by default, "20s" to "24h". Only where
+   * The longest that code may keep this process's event loop busy before it loses its runs to others: "5m" by default, "20s" to "24h". Only where
    * others share the store (PostgreSQL).
    */
   readonly blockedMax?: string | number;
-  /** False switches the duplicate radar off: nobody then looks whether something ran twice. On by default, while started. */
+  /** False switches off the duplicate radar, which looks for things done twice. On by default, while started. */
   readonly radar?: boolean;
   /** Around the code of every function's runs and steps. */
   readonly middleware?: readonly Middleware[];
   /**
-   * Where warnings and errors go, and the lines of functions: the console by default, nowhere with `false`. Loggers like pino and bunyan
+   * Receives warnings, errors and the lines of functions: the console by default; `false` is silent. Loggers like pino and bunyan
    * are called with (fields, message), like winston with (message, fields), a console gets readable lines.
    */
   readonly logger?: Logger | false;
-  /** How `logger` is called, where its looks do not tell: a logger Idem does not recognise gets (message, fields). */
+  /** The way `logger` is called, where Idem does not recognise it: with (message, fields) by default. */
   readonly logStyle?: LogStyle;
   /** Time, chance, threads and network; for tests and simulation. */
   readonly platform?: Platform;
@@ -72,8 +72,8 @@ export interface SendOptions {
   /** How long the ids of these events stay taken. */
   readonly window?: string | number;
   /**
-   * On a host whose processes do not stay: once the events are stored a sweep begins, and the host is told to wait for its end. For example
-   * `waitUntil` of `@vercel/functions`. Without meaning in a client that is started.
+   * On a host whose processes do not stay: called with the sweep that begins once the events are stored, so that the host waits for its end.
+   * For example `waitUntil` of `@vercel/functions`. Without meaning in a client that is started.
    */
   readonly waitUntil?: (work: Promise<unknown>) => unknown;
 }
@@ -84,7 +84,7 @@ export interface SendInTransaction extends SendOptions {
 }
 
 export interface SweepOptions {
-  /** How long it may take, with the steps it finishes at the end: "20s" by default, "1s" to "15m". */
+  /** The longest it may take, with the steps it finishes at the end: "20s" by default, "1s" to "15m". */
   readonly budget?: string | number;
 }
 

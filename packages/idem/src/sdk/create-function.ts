@@ -23,9 +23,9 @@ import type { EventSchemas } from "./event-types.ts";
 import type { FunctionOptions, TriggerInput } from "./function-types.ts";
 import { refuseUnknownFunctionOptions } from "./known-function-options.ts";
 
-/** What every function of a client has. */
+/** Common to all functions of a client. */
 interface OfClient {
-  /** What its app was called before. */
+  /** The names its app had before. */
   readonly appWas?: FormerIds | null;
   readonly middleware?: readonly Middleware[];
   readonly schemas?: EventSchemas;
@@ -101,7 +101,7 @@ export function defineFunction(
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const idWords = "1 to 128 letters, digits, dots, dashes or underscores";
 
-/** Which end is told to which handler: the table is in docs/states.md. A server that does not know of former names says the one of today. */
+/** Which end starts which handler: the table is in docs/states.md. A server that does not know of former names says the one of today. */
 function isOf(app: AppNames, { fn, config }: FunctionCode): string {
   const names = allNames({ fn, app: recordedApp(app), config }).map((name) => `event.data.function_id == '${name}'`);
   return names.length === 1 ? names[0]! : `(${names.join(" || ")})`;

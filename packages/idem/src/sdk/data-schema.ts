@@ -16,7 +16,7 @@ export function dataSchemaOf(schema: unknown): string | null {
   for (const options of attempts) {
     try {
       const standard = (schema as Partial<StandardJsonSchema> | null)?.["~standard"];
-      // What a sender gives, not what the library makes of it.
+      // Of a sender's data, not of what the library makes of it.
       const told: unknown = standard?.jsonSchema?.input(options);
       if (!isJsonObject(told)) return null;
       const text = toJson(told, "JSON Schema");

@@ -1,4 +1,4 @@
-// What becomes of an event that waits for a person: released, it starts what it would have started; dropped, it is gone for good.
+// An event that waits for a person: released, it starts what it would have started; dropped, it is gone for good.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -12,7 +12,7 @@ export interface DecideOptions {
   readonly reason?: string | undefined;
   /** Who asked, for the audit. */
   readonly actor?: string | undefined;
-  /** How whoever asked calls a function; by its full name unless told. */
+  /** The asker's name for a function; its full name by default. */
   readonly nameOf?: (fn: string) => string;
 }
 

@@ -1,4 +1,4 @@
-// idem.effects: what steps did to systems outside, and what a person says of those whose outcome nobody knows.
+// idem.effects: the effects of steps on systems outside, and a person's word on those whose outcome is unknown.
 import type { Engine } from "../engine/engine.ts";
 import type { Claim } from "../model/claim.ts";
 import { parseDuration } from "../model/duration.ts";
@@ -26,7 +26,7 @@ export interface DoubledEffects {
   readonly effects: readonly Effect[];
 }
 
-/** What a person found out: it happened, and this is its receipt; or it surely did not, and may be sent. */
+/** The word of a person who looked: it happened, and this is its receipt; or it surely did not, and may be sent. */
 export type EffectVerdict = { readonly receipt: string; readonly value?: unknown } | "retry";
 
 export interface EffectsApi {
@@ -103,7 +103,7 @@ export function effectsApi(engineOf: () => Promise<Engine>): EffectsApi {
       if (effect.state === "in-flight") throw closed(`run ${effect.runId} is at it`);
       const { scope, key, fence } = claim;
       if (verdict === "retry") {
-        // By the fence it was seen with: whoever took it meanwhile keeps it.
+        // By the fence it was seen with: taken meanwhile, it stays with its new holder.
         const answer = await store.release({ env, scope, key, fence, reason });
         if (answer !== "released") throw closed("somebody took it up meanwhile");
         return { id, state: "released" };

@@ -1,4 +1,4 @@
-// The engine inside a client's own process: opened when it is first needed, told of every function before anything is sent, started,
+// The engine inside a client's own process: opened when it is first needed, given every function before anything is sent, started,
 // stopped, and opened again. A client whose store is at a server never opens it.
 import type { Engine } from "../engine/engine.ts";
 import { limits } from "../engine/limits.ts";
@@ -74,7 +74,7 @@ export class Embedded {
   private radar: DuplicateRadar | null = null;
   private stopping: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
-  /** Who is told what is committed. */
+  /** The observers of its commits. */
   private readonly watching = new Set<RelayedObserver>();
   private isMounted = false;
   private counting: Promise<Metrics> | null = null;
@@ -163,7 +163,7 @@ export class Embedded {
     const { worker } = await this.engine();
     const { engine, platform } = this.sweeper!();
     await engine.learn(this.options.codes);
-    // What this client cancels is not to begin in the sweep, whatever is on its way to it.
+    // A run that this client cancels must not begin in the sweep, even when it is on its way there.
     worker.sweeping = engine.worker;
     try {
       return await sweep(engine, platform, { budgetMs, graceMs: Math.min(limits.stopGraceMs, budgetMs / 4) });
@@ -211,7 +211,7 @@ export class Embedded {
       logger: telling.logger,
       store: typeof store === "string" ? store : "a store given to the client",
       engine: async () => {
-        // A page that is still open must not open the store again behind the back of whoever closed it.
+        // A page that is still open must not open the store again after the client was stopped.
         if (this.stopping !== null || (this.wasStopped && this.opening === null)) {
           throw errors.SERVER_BUSY({ why: `client "${id}" is stopped` });
         }

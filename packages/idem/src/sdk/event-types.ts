@@ -6,7 +6,7 @@ import type { InputOfSchema, StandardSchema } from "./standard-schema.ts";
 export type EventSchemas = Record<string, StandardSchema>;
 
 /**
- * Data nobody described: fields are read as they come, as in code written for Inngest. With a schema for the event's name, or one for
+ * Data without a schema: fields are read as they come, as in code written for Inngest. With a schema for the event's name, or one for
  * `"*"`, it does not occur.
  */
 // Unknown would refuse code that is taken as it is; a record could not be handed to a function that names its fields.
@@ -15,20 +15,20 @@ export type Untyped = any;
 
 export type NamedIn<Schemas extends EventSchemas> = Exclude<keyof Schemas & string, "*">;
 
-/** What Idem itself tells: ends of runs, ticks, calls of functions. */
+/** Idem's own events: ends of runs, ticks, calls of functions. */
 type SystemName = `inngest/${string}`;
 
-/** What may be sent: names of the schemas; any where there are none, or one for `"*"`. */
+/** A name that may be sent: one of the schemas; any where there are none, or one for `"*"`. */
 export type EventName<Schemas extends EventSchemas> = string extends keyof Schemas
   ? string
   : "*" extends keyof Schemas
     ? string
     : NamedIn<Schemas>;
 
-/** What may be listened to. */
+/** A name that may be listened to. */
 export type HeardName<Schemas extends EventSchemas> = EventName<Schemas> | SystemName;
 
-// What was sent is stored as it was sent: a schema checks, it does not change. So both sides see the schema's input type.
+// Data is stored as it was sent: a schema checks, it does not change. So both sides see the schema's input type.
 export type DataOf<Schemas extends EventSchemas, Name extends string> = string extends keyof Schemas
   ? Untyped
   : Name extends NamedIn<Schemas>

@@ -25,7 +25,7 @@ import {
   publicRun,
 } from "./public-types.ts";
 
-/** The same story whoever asks, in lines and in parts. */
+/** The same story for every asker, in lines and in parts. */
 export interface Told {
   /** The verdict, the four places where a duplicate can be stopped, what happened with its times in UTC, and what to do. */
   readonly summary: readonly string[];
@@ -70,7 +70,7 @@ export interface Explain {
   (key: { readonly function: string; readonly key: unknown }): Promise<KeyStory>;
 }
 
-/** Whatever id, key or value somebody has at hand: its story, or what it may mean. */
+/** The story of any id, key or value, or what it may mean. */
 export type Tell = (asked: StoryAsked) => Promise<StoryAnswer>;
 
 export const teller =

@@ -1,10 +1,10 @@
-// What people call a function (its id in this app, or its full name) and a key.
+// Functions and keys as people name them: a function by its id in this app, or by its full name.
 import type { Engine } from "../engine/engine.ts";
 import { canonicalJson, fromJson } from "../model/json.ts";
 
 export const nameIn = (engine: Engine) => (fn: string) => engine.registry.displayName(fn);
 
-/** The full name; what nobody registered is given back as it is. */
+/** The full name; an unregistered name is given back as it is. */
 export async function slugIn({ registry }: Engine, name: string): Promise<string> {
   // Another process may have registered it since.
   if (registry.find(name) === null) await registry.refresh();

@@ -1,4 +1,4 @@
-// What the author of a function writes and what its handler receives, with the types of the events that start it.
+// The options of a function and the context of its handler, with the types of the events that start it.
 import type { FunctionCode, Logger, Middleware } from "../execute/function-code.ts";
 import type { Backoff } from "../execute/retry.ts";
 import type { FlowWritten } from "../flow/options.ts";
@@ -15,20 +15,20 @@ export interface IdempotencyOptions {
   readonly window?: string | number;
   /** Whether a failed or cancelled run gives the key back. */
   readonly afterFailure?: "keep" | "release";
-  /** What to do when the key is missing, null or fails. */
+  /** Whether an event whose key is missing, null or fails is run or rejected; "run" by default. */
   readonly onMissing?: "run" | "reject";
 }
 
 /** The function has no key, and this is why: "each tick is new work". */
 export interface UnkeyedOptions {
-  /** Why: whoever looks for functions without a key reads it. */
+  /** The reason, for people who look for functions without a key. */
   readonly none: string;
 }
 
 export interface FunctionOptions<Event = ReceivedEvent<string, Untyped>, Schemas extends EventSchemas = EventSchemas>
   extends FlowWritten {
   /**
-   * What it is called in its app, and recorded under: unique there, and never changed without `was`.
+   * Its name in its app, under which it is recorded: unique there, and never changed without `was`.
    *
    * @example idem.createFunction({ id: "draft-invoice" }, { event: "order/paid" }, handler)
    */
@@ -54,38 +54,38 @@ export interface FunctionOptions<Event = ReceivedEvent<string, Untyped>, Schemas
    */
   readonly retries?: number;
   /**
-   * What makes two events the same to it; or `{ none: "why" }`, where events with other ids are other work.
+   * Its key, CEL over `event`: two events with one key are the same to it. Or `{ none: "why" }`, where events with other ids are other work.
    *
    * @example { id: "draft-invoice", idempotency: "event.data.placementId" }
    * @example { id: "draft-invoice", idempotency: { key: "event.data.placementId", window: "30d", onMissing: "reject" } }
    */
   readonly idempotency?: string | IdempotencyOptions | UnkeyedOptions;
   /**
-   * How long a run may wait to begin, may take in all, and how long an attempt of one of its steps may take.
+   * Limits on a run's wait to begin, on its whole time, and on each attempt of its steps.
    *
    * @example { id: "charge", timeouts: { start: "10m", finish: "1h", step: "30s" } }
    */
   readonly timeouts?: {
-    /** How long after it was opened a run may still begin, however long its lane is; then it is ended. */
+    /** The longest a run may take from its opening to its beginning, however long its lane is; then it is ended. */
     readonly start?: string | number;
-    /** How long after its beginning a run may be open, sleeps and waits included; then it is ended. */
+    /** The longest a run may be open after its beginning, sleeps and waits included; then it is ended. */
     readonly finish?: string | number;
-    /** How long one attempt of a step may take, unless the step has a `timeout` of its own. */
+    /** The longest one attempt of a step may take, unless the step has a `timeout` of its own. */
     readonly step?: string | number;
   };
   /**
-   * How often the code is entered in a row while its process is lost each time before anything came of it: 5 by default, 1 to 1,000. Then
-   * the run is parked for a person, or fails. Every outcome begins the count anew. `delay` is what the third entry is put off by, "5s" unless
-   * told, at most "1h"; the next ones by up to nine times as much, each spread by chance over three times its length.
+   * The most entries in a row into the code that lose their process before anything came of them: 5 by default, 1 to 1,000. Then the run is
+   * parked for a person, or fails. Every outcome begins the count anew. The third entry is put off by `delay`, "5s" by default, at most "1h";
+   * the next ones by up to nine times as much, each spread by chance over three times its length.
    *
    * @example { id: "transcode", entries: { max: 3, onMax: "park", delay: "30s" } }
    */
   readonly entries?: {
-    /** How often in a row. */
+    /** The most entries in a row. */
     readonly max?: number;
-    /** What becomes of the run then: "park" by default. */
+    /** Whether the run is parked then, or fails: "park" by default. */
     readonly onMax?: "park" | "fail";
-    /** What the third entry is put off by. */
+    /** The delay of the third entry. */
     readonly delay?: string | number;
   };
   /**
@@ -114,8 +114,8 @@ export interface FunctionOptions<Event = ReceivedEvent<string, Untyped>, Schemas
    */
   readonly middleware?: readonly Middleware[];
   /**
-   * What becomes of a run whose code no longer asks for a step it had begun, after a change of the code say: "warn" by default. "park" and "fail"
-   * stop it before anything is done in that step's place.
+   * For a run whose code no longer asks for a step it had begun, after a change of the code say: "warn" by default. "park" and "fail" stop it
+   * before anything is done in that step's place.
    *
    * @example { id: "charge", onDiverged: "park" }
    */
@@ -136,22 +136,22 @@ export interface CronInput {
   readonly cron: string;
   /** Puts each start off by up to this much: "1s" to "5m". */
   readonly jitter?: string | number;
-  /** Which ticks that nobody was there for are started: "last" by default; "all" means the newest 100. */
+  /** Which missed ticks are started: "last" by default; "all" means the newest 100. */
   readonly missed?: "skip" | "last" | "all" | { readonly all: number };
 }
 
 export interface HandlerContext<Event, Schemas extends EventSchemas = EventSchemas> {
-  /** What started the run; the first of them where it takes batches. */
+  /** The event that started the run; the first of them where it takes batches. */
   readonly event: Event;
-  /** All that it was started with: more than one where it takes batches. */
+  /** All events that started the run: more than one where it takes batches. */
   readonly events: readonly Event[];
-  /** What is done once: each tool's outcome is kept, and given back on every replay. */
+  /** The tools for work that is done once: each one's outcome is kept, and given back on every replay. */
   readonly step: TypedStepTools<Schemas>;
   /** The run's own id, the same on every replay. */
   readonly runId: string;
-  /** Of the code between steps, counted from 1. */
+  /** The attempt of the code between steps, counted from 1. */
   readonly attempt: number;
-  /** How often in a row the code was entered, this time included: more than once where a process was lost in the middle of it. */
+  /** Entries into the code in a row, this one included: more than one where a process was lost in the middle of it. */
   readonly entered: number;
   /** `retries` and one. */
   readonly maxAttempts: number;
@@ -159,7 +159,7 @@ export interface HandlerContext<Event, Schemas extends EventSchemas = EventSchem
   readonly logger: Logger;
 }
 
-/** What `onFailure` and `onCancel` receive: a run of their own, whose event tells of the one that ended. */
+/** The context of `onFailure` and `onCancel`: a run of their own, whose event describes the one that ended. */
 export interface EndContext<Event, Schemas extends EventSchemas = EventSchemas>
   extends HandlerContext<
     ReceivedEvent<"inngest/function.failed" | "inngest/function.cancelled", EndData<Event>>,
@@ -173,13 +173,13 @@ export interface EndData<Event> {
   /** `<app>-<id>` */
   readonly function_id: string;
   readonly run_id: string;
-  /** What it was started with. */
+  /** The event it was started with. */
   readonly event: Event;
   readonly events: readonly Event[];
   readonly error: SerializedError;
 }
 
-/** The event a handler receives, of its triggers: told apart by `name`. */
+/** The event a handler receives from its triggers, distinguished by `name`. */
 export type EventOf<Schemas extends EventSchemas, Input> = Input extends readonly (infer Each)[]
   ? [Each] extends [never]
     ? ReceivedEvent<string, Untyped>
@@ -202,13 +202,13 @@ type BegunWith<Schemas extends EventSchemas, Begin extends string> = string exte
         }[NamedIn<Schemas> & `${Begin}${string}`]
       | ("*" extends keyof Schemas ? ReceivedEvent<string, DataOf<Schemas, string>> : never);
 
-/** What `step.invoke` hands to a function: the data of any event that starts it; whatever is given where none does. */
+/** The data that `step.invoke` hands to a function: that of any event that starts it; whatever is given where none does. */
 export type InvokedWith<Event> = Event extends ReceivedEvent<string, infer Data> ? Data : never;
 
 /** A function as its author holds it: pass it to `step.invoke`, or ignore it. */
 export interface IdemFunction<Data = Untyped, Output = unknown> extends Invocable<Data, Output> {
   /** Its name in the environment. */
   readonly slug: string;
-  /** What the engine executes; for tools such as idem/testing. */
+  /** The code that the engine executes; for tools such as idem/testing. */
   readonly code: FunctionCode;
 }

@@ -32,16 +32,16 @@ export interface PublicFunction {
 export interface FunctionsApi {
   /** Every function registered in this environment. */
   list(): Promise<readonly PublicFunction[]>;
-  /** It starts no runs: its events are kept, decided as paused. Open runs go on. */
+  /** Stops it from starting runs: its events are kept, decided as paused. Open runs go on. */
   pause(id: string, options?: PauseOptions): Promise<Paused>;
-  /** It starts runs again; what became of its events meanwhile is what `waiting` says. */
+  /** Lets it start runs again; `waiting` says what becomes of the events decided as paused. */
   resume(id: string, options?: ResumeOptions): Promise<Resumed>;
   /** Raises or lowers how many of its runs may be at work, for a while; it ends by itself. */
   limit(id: string, options: LimitOptions): Promise<Limited>;
 }
 
 export interface LimitOptions extends PauseOptions {
-  /** How many at once; null lets its own limit count again. */
+  /** The most runs at work at once; null lets its own limit count again. */
   readonly concurrency: number | null;
   /** "1h": from a minute to a week. Needed unless `concurrency` is null. */
   readonly for?: string | number;
@@ -57,7 +57,7 @@ export interface Limited {
 export interface PauseOptions {
   /** Kept in the audit. */
   readonly reason?: string;
-  /** Who asked, for the audit; a server says it itself. */
+  /** The asker's name in the audit; a server fills it in itself. */
   readonly actor?: string;
 }
 
@@ -78,7 +78,7 @@ export interface ResumeOptions extends PauseOptions {
 export interface Resumed {
   /** False when it was not paused. */
   readonly changed: boolean;
-  /** How many events were released or dropped. */
+  /** The number of events released or dropped. */
   readonly decided: number;
 }
 
@@ -128,7 +128,7 @@ export function functionsApi(engineOf: () => Promise<Engine>): FunctionsApi {
   };
 }
 
-/** The same whoever asks: a program, a command, a server for somebody else. */
+/** The same for every asker: a program, a command, a server for somebody else. */
 export function limitRequest(options: LimitOptions): LimitRequest {
   const { concurrency, which = null, reason = "", actor } = options;
   const isEnd = concurrency === null;

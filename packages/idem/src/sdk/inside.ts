@@ -1,4 +1,4 @@
-// What Idem's own parts ask of a client and its users do not: kept under a symbol, so that nothing offers it beside `send` and `runs`.
+// The tools of a client for Idem's own parts, not for users: kept under a symbol, so that nothing offers them beside `send` and `runs`.
 import type { BulkOrder } from "../engine/bulk/act-on-runs.ts";
 import type { BulkPart } from "../engine/bulk/bulk-part.ts";
 import type { RunSelection } from "../engine/bulk/select-runs.ts";
@@ -15,7 +15,7 @@ import type { SendResult } from "./send-result.ts";
 export const inside: unique symbol = Symbol.for("idem.inside");
 
 export interface Inside {
-  /** For the command line: as `explain`, of whatever id, key or value somebody has at hand. */
+  /** For the command line: as `explain`, of any id, key or value. */
   readonly tell: Tell;
   /** For the toolkit's webhooks. At a server it takes a signing key: an event key is not enough to speak for a provider. */
   readonly deliveries: Deliveries;
@@ -32,17 +32,17 @@ export interface Inside {
   keeping(): KeepingClient;
 }
 
-/** Where webhooks put what a provider sent, once its signature was checked: under ids that no other sender can take. */
+/** Stores a provider's deliveries, once their signature was checked: under ids that no other sender can take. */
 export interface Deliveries {
   send(
     event: EventToSend<Untyped> | readonly EventToSend<Untyped>[],
     options: { readonly window: string | number },
   ): Promise<SendResult>;
-  /** By the stored id, or by the delivery's own; an event somebody else sent under that id is not found. */
+  /** By the stored id, or by the delivery's own; an event of another sender under that id is not found. */
   get: EventsApi["get"];
 }
 
-/** What the toolkit keeps its own facts in. */
+/** The store and environment of the toolkit's own facts. */
 export interface KeepingClient {
   readonly env: string;
   /** Opened when it is first needed, and again after a stop. */

@@ -66,7 +66,7 @@ export function refuseUnknownSendOptions(options: unknown, warn: Foreign["warn"]
 const pageOf = { before: true, limit: true } as const;
 const byHand = { reason: true, actor: true } as const;
 
-/** The same reads, wherever the store is: what was asked for with a word nobody knows would be answered with too much. */
+/** The same reads, wherever the store is: a filter with an unknown word would be answered with too much. */
 export function checkedReads(reads: StoreReads): StoreReads {
   const { runs, events, functions, effects } = reads;
   const verdict = (call: string, options: unknown) =>

@@ -1,7 +1,7 @@
 // Whose code made a client and its functions, for a tool that loads that code again (`idem/verify`). Kept as V8 takes it down, 13 to 48 µs and 1
-// to 4 kB for each (5 to 50 frames, on a busy machine), and written out only where somebody asks.
+// to 4 kB for each (5 to 50 frames, on a busy machine), and written out only on demand.
 
-/** What was at work then: a stack, as `Error` has it. */
+/** The stack of that moment, as `Error` has it. */
 export interface Trace {
   readonly stack?: string;
 }

@@ -17,18 +17,18 @@ export type DashboardCaller = DashboardRole | { readonly role: DashboardRole; re
 
 export type Authorize = (request: Request) => DashboardCaller | null | Promise<DashboardCaller | null>;
 
-/** Who may look is always said, never found out: by `authorize`, or by `dev: true` on the machine you develop on. */
+/** Access is always given, never guessed: by `authorize`, or by `dev: true` on the machine you develop on. */
 export type DashboardOptions = {
   /** The path it is mounted at, as browsers see it; "/idem" by default. */
   readonly base?: string;
 } & (
   | {
-      /** Who asks, by your own application's session; null for nobody you know. Asked for every request. */
+      /** Called for every request: the caller by your own application's session, or null for one you do not know. */
       readonly authorize: Authorize;
       readonly dev?: false;
     }
   | {
-      /** Whoever reaches it from this machine is its operator and nobody is asked: for development, never behind a proxy. */
+      /** Every caller from this machine is an operator, without `authorize`: for development, never behind a proxy. */
       readonly dev: true;
       readonly authorize?: undefined;
     }
@@ -36,7 +36,7 @@ export type DashboardOptions = {
 
 export type DashboardHandler = (request: Request) => Promise<Response>;
 
-/** What the pages need of the client they stand beside. */
+/** The part of a client that the pages beside it need. */
 export interface MountedClient {
   readonly id: string;
   readonly env: string;
@@ -46,7 +46,7 @@ export interface MountedClient {
   readonly logger: Logger;
   /** The client's own, opened when it is first needed; throws SERVER_BUSY while the client is stopped. */
   engine(): Promise<Engine>;
-  /** What the process counts, begun when it is first asked for. */
+  /** The counts of the process, begun when first asked for. */
   metrics(): Promise<Metrics>;
   health(): Promise<Readiness>;
   /** Returns how to stop watching. */
@@ -70,7 +70,7 @@ export function baseOf(given = "/idem"): string {
 /** `mount` is called once the options hold. */
 export function openDashboard(mount: () => MountedClient, options: DashboardOptions): DashboardHandler {
   refuseUnknown<DashboardOptions>("dashboard", options, { base: true, authorize: true, dev: true });
-  // As somebody without types may write them, too.
+  // Also as code without types may write them.
   const { authorize, dev } = (options ?? {}) as { readonly authorize?: Authorize; readonly dev?: boolean };
   const base = baseOf(options?.base);
   if (authorize !== undefined && typeof authorize !== "function") {

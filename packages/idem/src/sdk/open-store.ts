@@ -28,7 +28,7 @@ export async function openStore(
   watch: Pick<ThreadStoreOptions, "onCommit" | "onTrouble"> = {},
 ): Promise<OpenedStore> {
   // Each kind is loaded when it is wanted, and SQLite itself in its thread: an app whose store is at a server brings no native module along. The thread is started before
-  // anything is awaited: whoever opens a store loads the rest meanwhile.
+  // anything is awaited: the caller loads the rest meanwhile.
   if (address === "memory:") {
     const { MemoryStore } = await import("../store/memory/store.ts");
     return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs, file: null };
@@ -71,7 +71,7 @@ export async function openStore(
   return { store, leaseTermMs: limits.leaseTermOwnedMs, file: path };
 }
 
-/** The driver is the user's: whoever stays with SQLite does not install it. */
+/** The driver is the user's: SQLite does not need it installed. */
 export async function loadDriver(address: string): Promise<Pg> {
   try {
     return (await import("pg")).default;

@@ -1,4 +1,4 @@
-// What other processes may ask of the one that owns a store. The command line asks through the owner's local socket
+// Requests of other processes to the one that owns a store. The command line asks through the owner's local socket
 // (owner-socket.ts), or, when no owner lives, sits down at a desk of its own after taking the file.
 
 import type { BulkOrder } from "../engine/bulk/act-on-runs.ts";
@@ -86,10 +86,10 @@ export interface DeskRequests {
   readonly judge: Omit<JudgeInput, "env" | "by">;
 }
 
-/** Asks one thing of whoever owns the store. */
+/** Asks one thing of the store's owner. */
 export type Ask = <C extends DeskCommand>(command: C, env: string, request: DeskRequests[C]) => Promise<DeskAnswers[C]>;
 
-/** What the desk does in an environment; a client is one. */
+/** Does the desk's work in an environment; a client is one. */
 export interface DeskClient {
   send(event: never, options: { readonly window?: string }): Promise<SendResult>;
   readonly runs: Pick<RunsApi, "rerun" | "cancel" | "release">;
@@ -102,7 +102,7 @@ export interface DeskClient {
 export interface DeskOptions {
   readonly store: Store;
   readonly owner: string;
-  /** What the audit calls whoever asks here. */
+  /** The asker's name in the audit. */
   readonly actor: string;
   /** A client in that environment; the owner's own where it has one, so that what is sent is executed at once. */
   readonly clientIn: (env: string) => DeskClient;
@@ -230,7 +230,7 @@ export function openDesk({ store, owner, actor, clientIn }: DeskOptions): Ask {
   };
 }
 
-/** What came over a socket is only said to be a string. */
+/** A value from a socket may be anything, whatever its type says. */
 function text(value: unknown, option: string, empty?: ""): string {
   if (typeof value === "string" && (value !== "" || empty === "")) return value;
   throw errors.OPTION_INVALID({ option, why: "it must be a text that is not empty" });

@@ -6,7 +6,7 @@ import type { Ask, DeskAnswers, DeskCommand } from "./owner-desk.ts";
 
 /** Twice what an event may weigh; a longer line is refused before it is read to its end. */
 export const lineCharsMax = 1024 * 1024;
-// Somebody who connected and says nothing is sent away.
+// A connection that says nothing for so long is closed.
 const silenceMs = 30_000;
 
 type Answer =
@@ -79,7 +79,7 @@ const refusal = (error: unknown): Answer =>
     ? { ok: false, code: error.code, facts: error.facts, message: error.message }
     : { ok: false, code: null, facts: {}, message: error instanceof Error ? error.message : String(error) };
 
-/** The other side: whoever has the file open, or null when nobody listens. */
+/** The other side: the process that has the file open, or null when none listens. */
 export async function callOwner(
   local: LocalSockets,
   file: string,

@@ -1,4 +1,4 @@
-// How runs, events and decisions look to users: values instead of JSON text, ids as they wrote them.
+// Runs, events and decisions as users see them: values instead of JSON text, ids as they wrote them.
 import type { Decision } from "../model/decision.ts";
 import { type Event, publicEventId } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";

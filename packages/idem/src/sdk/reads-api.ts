@@ -74,7 +74,7 @@ export interface WaitForRun {
 
 export interface RunDetail extends PublicRun {
   readonly timeline: Timeline;
-  /** What it carries: more than one only in a batch. */
+  /** Its events: more than one only in a batch. */
   readonly events: readonly PublicEvent[];
   /** The limits it has to pass before it goes on; empty for a run that does not stand in line. */
   readonly line: readonly LimitInLine[];
@@ -122,7 +122,7 @@ export interface VerdictOptions {
   readonly function?: string;
   /** Kept in the audit. */
   readonly reason?: string;
-  /** Who asked, for the audit; a server says it itself. */
+  /** The asker's name in the audit; a server fills it in itself. */
   readonly actor?: string;
 }
 

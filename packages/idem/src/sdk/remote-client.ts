@@ -1,4 +1,4 @@
-// What a client is made of once its store is at a server.
+// The parts of a client whose store is at a server.
 import type { CheckEvents } from "../engine/outgoing-events.ts";
 import type { Logs } from "../execute/execution.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
@@ -9,15 +9,15 @@ import type { Platform } from "../platform/platform.ts";
 import type { RemoteServer, ServerOptions } from "./remote-server.ts";
 
 export interface ServerKeys {
-  /** What `send` shows to the server. IDEM_EVENT_KEY by default; a server in dev asks for none. */
+  /** The key that `send` shows to the server. IDEM_EVENT_KEY by default; a server in dev asks for none. */
   readonly eventKey?: string;
-  /** What the server's calls are signed with. IDEM_SIGNING_KEY by default. */
+  /** The key that signs the server's calls. IDEM_SIGNING_KEY by default. */
   readonly signingKey?: string;
-  /** Taken as well, while keys are changed. IDEM_SIGNING_KEY_FALLBACK by default. */
+  /** Accepted as well while keys are changed. IDEM_SIGNING_KEY_FALLBACK by default. */
   readonly signingKeyFallback?: string;
 }
 
-/** What `serve` needs of a client. */
+/** The part of a client that `serve` needs. */
 export interface ServedClient {
   readonly id: string;
   readonly was: FormerIds | null;

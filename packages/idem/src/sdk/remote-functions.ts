@@ -78,7 +78,7 @@ export async function decideRemotely(
   const route = verdict === "release" ? "POST /api/events/:event/release" : "POST /api/events/:event/drop";
   const fn = name === undefined ? {} : { function: names.slugOf(name) };
   const what = `Event ${id}`;
-  // A second asking would be told that the event does not wait any more: when the answer is lost, somebody has to look.
+  // Asked twice, the server would answer that the event does not wait any more: when the answer is lost, a person has to look.
   const request = requestTo(route, { params: { event: id }, body: { ...fn, reason } }, { what, once: true });
   const answer = await server.ask(request);
   throwKnown(answer, id, name ?? "");
@@ -108,7 +108,7 @@ function readProblem(body: string): { readonly code: string; readonly detail: st
     const { code, detail } = JSON.parse(body) as Record<string, unknown>;
     return { code: String(code), detail: String(detail) };
   } catch {
-    // No JSON: a proxy's page, most likely, and told as such by whoever reads the answer next.
+    // No JSON: a proxy's page, most likely, and reported as such by the next reader of the answer.
     return { code: "", detail: "" };
   }
 }

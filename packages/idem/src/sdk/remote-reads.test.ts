@@ -1,4 +1,4 @@
-// What a client reads over HTTP is what it would read from the store itself.
+// A client reads over HTTP what it would read from the store itself.
 
 import { expect, onTestFinished, test } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";

@@ -26,7 +26,7 @@ import { decideRemotely, remoteFunctions } from "./remote-functions.ts";
 import type { RemoteServer } from "./remote-server.ts";
 import { type AskedOf, askServer } from "./server-api.ts";
 
-/** What a client reads, from its own store or from a server. */
+/** A client's reads, from its own store or from a server. */
 export interface StoreReads {
   readonly runs: RunsApi;
   readonly events: EventsApi;
@@ -36,7 +36,7 @@ export interface StoreReads {
   readonly tell: Tell;
 }
 
-/** What this app calls a function, and what it is called in its environment. */
+/** A function's name in this app, and its name in the environment. */
 export interface FunctionNames {
   nameOf(fn: string): string;
   slugOf(name: string): string;
@@ -80,7 +80,7 @@ export function remoteReads(
       },
       rerun: async (id, { fromStep, input, data } = {}) => {
         const body = { fromStep, input, data };
-        // A second asking would be a second rerun: when the answer is lost, somebody has to look.
+        // A second asking would be a second rerun: when the answer is lost, a person has to look.
         return known(id, await api.ask("POST /api/runs/:run/rerun", { ...ofRun(id), body, once: true }));
       },
     },
@@ -99,7 +99,7 @@ export function remoteReads(
 
 const ofRun = (id: string) => ({ params: { run: id }, what: `Run ${id}` });
 
-/** Who asks is what the server knows of the request. */
+/** Without the actor: the server knows from the request who asks. */
 const reasonIn = ({ reason }: { readonly reason?: string } = {}) => ({ reason });
 
 function known<T>(runId: string, answer: T | null): T {

@@ -17,15 +17,15 @@ export interface RemoteSend {
   readonly now: number;
   /** Null for the server's own. */
   readonly windowMs: number | null;
-  /** What their ids are unique within; among senders' ids by default. */
+  /** The scope their ids are unique within; that of senders' ids by default. */
   readonly idScope?: EventIdScope | undefined;
-  /** How events are named in errors. */
+  /** The name of an event in errors. */
   readonly place?: (index: number, count: number) => string;
   /** Set for what a step sends: its run, and the ids of events that have none of their own. */
   readonly step?: { readonly runId: string; readonly fallbackId: (index: number) => string };
   /** The span that sends them; null where nobody traces. */
   readonly traceparent: string | null;
-  /** What this app calls a function of that full name. */
+  /** This app's name for a function, by its full name. */
   readonly nameOf: (fn: string) => string;
 }
 

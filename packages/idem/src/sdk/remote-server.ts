@@ -21,14 +21,14 @@ export interface ServerRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly body?: string;
-  /** What is being done, for errors: "The event". */
+  /** The subject of its errors: "The event". */
   readonly what: string;
   /** Not tried again, because the server would not recognise it. */
   readonly once?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Where a client that names no server looks for one: where `idem dev` listens. */
+/** The server of a client that names none: where `idem dev` listens. */
 export const defaultServer = "http://127.0.0.1:8288";
 
 // As the wire's SDKs try: 100, 200, 400, 800 ms, each with up to 100 ms more (docs/reference/wire.md#events).
@@ -37,7 +37,7 @@ const firstDelayMs = 100;
 const jitterMs = 100;
 // A server that says how long it wants to be left alone is believed up to this.
 const retryAfterMsMax = 5_000;
-// Nobody waits longer for an acknowledgement; an answer that is this late has been lost.
+// The longest wait for an acknowledgement; an answer that is this late has been lost.
 const timeoutMs = 30_000;
 const answerBytesMax = 64 * 1024 * 1024;
 
@@ -154,7 +154,7 @@ export class RemoteServer {
     });
   }
 
-  /** What an answer holds; throws SERVER_REFUSED for anything but a success. */
+  /** The value in an answer; throws SERVER_REFUSED for anything but a success. */
   readJson({ status, body }: HttpResponse, what: string): unknown {
     if (status < 200 || status > 299) {
       throw errors.SERVER_REFUSED({ what, server: this.origin, status, why: whyOf(body, status) });
@@ -191,7 +191,7 @@ function retryAfterOf(answer: HttpResponse | null): number {
 
 const whyCharsMax = 500;
 
-/** What the server itself says, in either of the two shapes it has for errors. */
+/** The server's own words, in either of the two shapes it has for errors. */
 function whyOf(body: string, status: number): string {
   try {
     const { error, detail, message } = JSON.parse(body) as Record<string, unknown>;

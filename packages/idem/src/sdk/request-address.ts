@@ -1,9 +1,9 @@
-// Who is at the other end of the line. A Fetch request does not say; what makes one of a Node request (serve/fetch-listener.ts) notes it here.
+// The caller's address. A Fetch request does not have it; the listener that makes one of a Node request (serve/fetch-listener.ts) notes it here.
 const addresses = new WeakMap<Request, string>();
 
 export const noteAddress = (request: Request, address: string): void => void addresses.set(request, address);
 
-/** Null where nobody knows. */
+/** Null where none was noted. */
 export const notedAddress = (request: Request): string | null => addresses.get(request) ?? null;
 
 /** Web standard Request and Response. */

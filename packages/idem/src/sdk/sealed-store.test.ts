@@ -1,4 +1,4 @@
-// Secrets at rest: whoever reads the file or the database, a backup or a dump, has no secret of it.
+// Secrets at rest: a reader of the file or the database, a backup or a dump, gets no secret from it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -121,7 +121,7 @@ test("rotation seals everything with the first key, what stood in clear too, and
   expect(await valuesIn(after)).toEqual([secret, secret]);
   expect(await lookAtSecrets(after.reads)).toEqual({ clear: 0, sealed: 2, missing: [] });
   await after.close();
-  // What was written over, and in clear, is nowhere in the file either.
+  // The secret in clear, written over, is nowhere in the file either.
   expect(readFileSync(path).includes("whsec_of_the_shop")).toBe(false);
 });
 

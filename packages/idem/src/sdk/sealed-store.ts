@@ -62,7 +62,7 @@ export function sealStore(store: Store, sealing: Sealing): Store {
       return set.call(store, input);
     }
     const place = { env, kind, name };
-    // The same again is the same change, told twice: sealed anew it would be another text.
+    // The same value again is the same change: sealed anew it would be another text.
     const existing = (await raw(env, kind)).find((each) => each.name === name);
     const isSame =
       existing !== undefined &&
@@ -81,7 +81,7 @@ export interface SecretsFound {
   readonly missing: readonly string[];
 }
 
-/** How the secrets of a store stand, without opening one. A store in memory has none at rest. */
+/** Counts the secrets of a store, in clear and sealed, without opening one. A store in memory has none at rest. */
 export async function lookAtSecrets(reads: Store["reads"]): Promise<SecretsFound> {
   const found = kept.get(reads);
   const missing = new Set<string>();
@@ -102,7 +102,7 @@ export async function lookAtSecrets(reads: Store["reads"]): Promise<SecretsFound
 
 const settingsWithSecrets = (count: number) => `${count} ${count === 1 ? "setting" : "settings"} with secrets`;
 
-/** What whoever starts a process should know of the secrets in its store. */
+/** Warnings about the secrets in a store, for the start of a process. */
 export async function secretsToTell(reads: Store["reads"]): Promise<string[]> {
   const { clear, missing } = await lookAtSecrets(reads);
   const lines: string[] = [];

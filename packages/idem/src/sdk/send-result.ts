@@ -1,4 +1,4 @@
-// What a sender is told: the stored events, and what was decided for every function they reach.
+// The answer to a sender: the stored events, and what was decided for every function they reach.
 import type { Accepted } from "../engine/engine.ts";
 import type { Decision } from "../model/decision.ts";
 import { differingPaths, fromJson } from "../model/json.ts";
@@ -7,7 +7,7 @@ import { type PublicDecision, publicDecision } from "./public-types.ts";
 export interface SendResult {
   /** The stored events, in the order given. */
   readonly ids: readonly string[];
-  /** What was decided, for every event and every function its name reaches. */
+  /** The decisions for every event and every function its name reaches. */
   readonly decisions: readonly PublicDecision[];
   /** Set when no function has a trigger for any of the events. */
   readonly unmatched?: true;
@@ -18,7 +18,7 @@ export interface QueuedResult {
   readonly queued: readonly string[];
 }
 
-/** Functions by their full names, unless told how the sender's people call them. */
+/** Functions by their full names, unless `nameOf` gives the sender's own. */
 export function sendResultOf(accepted: Accepted, nameOf: (fn: string) => string = (fn) => fn): SendResult {
   const differsOf = accepted.firsts.length === 0 ? () => [] : differing(accepted);
   const decisions = accepted.decisions.map((decision) => publicDecision(decision, differsOf(decision), nameOf));

@@ -1,4 +1,4 @@
-// What receivers on this machine really got.
+// Messages as receivers on this machine really got them.
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcp, type Server } from "node:net";
 import { expect, onTestFinished, test } from "vitest";

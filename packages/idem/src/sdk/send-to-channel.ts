@@ -27,7 +27,7 @@ export interface ChannelPorts {
   readonly refuses?: (url: string) => string | null;
   /** Judges a name's addresses at the moment of connecting. */
   readonly lookup?: LookupFunction;
-  /** Nobody waits for the answer any more. */
+  /** Aborts once the answer is no longer needed. */
   readonly signal?: AbortSignal;
 }
 
@@ -136,10 +136,10 @@ async function mail(channel: Channel, message: ChannelMessage, { lookup }: Chann
 }
 
 /**
- * Where the radar may send from an application's own process, and from a terminal. A server refuses private addresses, because whoever may set
- * up a channel there need not be let into its network (server/app-address.ts). Here the process is the application's: its code reaches that
- * network anyway, and a chat server beside it is an ordinary place for alerts. What hands out the credentials of a cloud's machine is no
- * place for alerts anywhere.
+ * The addresses the radar may send to from an application's own process, and from a terminal. A server refuses private ones, because a person
+ * who may set up a channel there need not be let into its network (server/app-address.ts). Here the process is the application's: its code
+ * reaches that network anyway, and a chat server beside it is an ordinary place for alerts. An address that hands out the credentials of a
+ * cloud's machine is no place for alerts anywhere.
  */
 export const ownChannelAddresses: Required<Pick<ChannelPorts, "refuses" | "lookup">> = {
   refuses: (url) => {

@@ -4,7 +4,7 @@ import { pathWith } from "../protocol/api-path.ts";
 import type { Answer, Asked, RouteName } from "../server/api/api-table.ts";
 import type { RemoteServer, ServerRequest } from "./remote-server.ts";
 
-/** What is being done, for errors, and whether it may be tried again. */
+/** The subject of its errors, and whether it may be tried again. */
 export type AskedOf = Pick<ServerRequest, "what" | "once">;
 
 interface AskedLoosely {

@@ -1,4 +1,4 @@
-// What is asked of a schema, whichever library it was written with (standardschema.dev): one property, known by its shape. Written down here, so that
+// All that Idem needs of a schema, whichever library it was written with (standardschema.dev): one property, known by its shape. Written down here, so that
 // types are not a package to install.
 
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -20,7 +20,7 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What may be given to it, before it changes anything. */
+/** The type of its input, before it changes anything. */
 export type InputOfSchema<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["input"];
 
 /** A schema that can also say itself as JSON Schema, of what may be given to it. */

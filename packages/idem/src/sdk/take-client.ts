@@ -7,7 +7,7 @@ import type { Idem } from "./client.ts";
 
 export interface Taking {
   readonly platform: Platform;
-  /** What a client has until it is moved. */
+  /** The store of a client until it is moved. */
   readonly scratch: Store;
   take(taken: TakenClient): void;
 }
@@ -18,7 +18,7 @@ export interface TakenClient {
   readonly store: unknown;
   /** The app that rows of its functions name. */
   readonly app: string;
-  /** Its functions, as they will be registered: whoever took it may change them before it is moved. */
+  /** Its functions, as they will be registered: the taker may change them before it is moved. */
   readonly codes: FunctionCode[];
   /** From here on the client is one of this store's; what it had begun on the other is abandoned. */
   moveTo(store: Store): void;
@@ -32,7 +32,7 @@ export interface TakenClient {
 const place = Symbol.for("idem.taking");
 type Holder = { [place]?: (() => Taking | null) | undefined };
 
-/** `of` is asked at each construction; null for one that is nobody's business. */
+/** `of` is asked at each construction; null for a client that is not taken. */
 export function takeClients(of: (() => Taking | null) | null): void {
   (globalThis as Holder)[place] = of ?? undefined;
 }

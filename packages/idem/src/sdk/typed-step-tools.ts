@@ -37,7 +37,7 @@ export interface TypedStepTools<Schemas extends EventSchemas = EventSchemas> {
     ...args: Args
   ): Promise<Jsonify<Awaited<Value>>>;
   /**
-   * What `body` writes with `tx`, a client of `pg`, and that the step is done are one commit of the engine's PostgreSQL: exactly once.
+   * Commits the writes of `body`, made with `tx`, a client of `pg`, together with the step's outcome in the engine's PostgreSQL: exactly once.
    *
    * @example await step.transaction("book", (tx) => tx.query("update seats set taken = true where id = $1", [seat]));
    */
@@ -91,7 +91,7 @@ export interface TypedStepTools<Schemas extends EventSchemas = EventSchemas> {
     options: WaitForEventOptions & { readonly event: Name },
   ): Promise<ReceivedEvent<Name, DataOf<Schemas, Name>> | null>;
   /**
-   * `{ signal, data }`, or null once the timeout is over. One run waits for a signal at a time. What `data` is, the sender knows.
+   * `{ signal, data }`, or null once the timeout is over. One run waits for a signal at a time. Only the sender knows the type of `data`.
    *
    * @example const answer = await step.waitForSignal<{ approved: boolean }>("ask", { signal: `approve-${order.id}`, timeout: "2d" });
    */
@@ -100,7 +100,7 @@ export interface TypedStepTools<Schemas extends EventSchemas = EventSchemas> {
     options: WaitForSignalOptions,
   ): Promise<{ readonly signal: string; readonly data: Data } | null>;
   /**
-   * Wakes the run that waits for this signal; `runId` is null when nobody waits.
+   * Wakes the run that waits for this signal; `runId` is null when no run does.
    *
    * @example await step.sendSignal("approve", { signal: `approve-${order.id}`, data: { approved: true } });
    */
@@ -134,7 +134,7 @@ export interface TypedStepTools<Schemas extends EventSchemas = EventSchemas> {
   readonly fetch: StepTools["fetch"];
 }
 
-/** What `step.invoke` can call: the function's id, and for the compiler what it takes and gives. */
+/** A function that `step.invoke` can call: its id, and for the compiler the types it takes and gives. */
 export interface Invocable<Data = Untyped, Output = unknown> {
   readonly id: string;
   /** Never there: for the compiler. */
@@ -145,7 +145,7 @@ type InvokeFunction<Data, Output> = Omit<InvokeOptions, "function" | "data"> & {
   readonly function: Invocable<Data, Output>;
 } & (undefined extends Data ? { readonly data?: Data } : { readonly data: Data });
 
-/** What a value is after it went through JSON, as every step's value does. */
+/** The type of a value that went through JSON, as every step's value does. */
 export type Jsonify<Value> = unknown extends Value
   ? Value
   : Value extends { toJSON(): infer Json }

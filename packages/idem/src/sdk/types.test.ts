@@ -1,5 +1,5 @@
-// What the compiler knows of events, steps and functions. It is the compiler that checks these (`npm run types`); what a wrong line is
-// told stands in its `@ts-expect-error`.
+// The compiler's knowledge of events, steps and functions. It is the compiler that checks these (`npm run types`); the error of a wrong
+// line stands in its `@ts-expect-error`.
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { serve } from "../serve.ts";

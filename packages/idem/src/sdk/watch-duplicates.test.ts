@@ -1,4 +1,4 @@
-// The double-invoice story, live: a placement arrives as two events, nobody has given the function a key, and somebody is told.
+// The double-invoice story, live: a placement arrives as two events, the function has no key, and people are alerted.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -142,7 +142,7 @@ describe.each(stores)("on %s", (kind) => {
     await idem.send(placed(2, "UPDATED"));
     await clock.advance(5_000);
     const [next] = await alertsOf(store, { state: "open" });
-    // What was told and closed before is not told again.
+    // The alert that was sent and closed before is not sent again.
     expect(await store.reads.alertPairs(env, next!.id, { limit: 9 })).toMatchObject([{ entity: "2" }]);
     expect(warned).toHaveLength(1);
     await idem.stop();

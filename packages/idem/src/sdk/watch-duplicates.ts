@@ -25,7 +25,7 @@ export interface WatchOptions {
   readonly engine: Engine;
   readonly platform: Pick<Platform, "timer" | "monoMs" | "wallMs">;
   readonly logger: Logger;
-  /** Where messages may go; anywhere unless given. */
+  /** The addresses messages may go to; any by default. */
   readonly addresses?: Pick<ChannelPorts, "refuses" | "lookup">;
 }
 
@@ -64,7 +64,7 @@ export function watchDuplicates({ engine, platform, logger, addresses }: WatchOp
       if (read === radarLimits.pageMax) return Math.max(behindMs, restsPerLook * (platform.monoMs() - begunAt));
       return quiet > idleLooks ? idleMs : lookMs;
     } catch (error) {
-      // Runs do not depend on it. The same trouble is told once, until a look succeeds again.
+      // Runs do not depend on it. The same trouble is logged once, until a look succeeds again.
       const message = error instanceof Error ? error.message : String(error);
       if (!isStopped && message !== said) logger.warn(`idem: the duplicate radar could not look: ${message}`);
       said = message;

@@ -3,7 +3,7 @@
 //   GET    what is served here            PUT    tell the server our functions
 //   POST   advance a run, or ?probe=trust
 //
-// Calls are checked before anything in them is believed, by their headers before their body is read; only in dev, which somebody must have
+// Calls are checked before anything in them is believed, by their headers before their body is read; only in dev, which must have been
 // asked for, nobody asks for a signature.
 
 import { parseDuration } from "../model/duration.ts";
@@ -317,7 +317,7 @@ function readSettings(served: ServedClient, options: ServeOptions, framework: st
     throw errors.OPTION_INVALID({ option: "dev", why: 'its hosts must be a list of names: { hosts: ["app"] }' });
   }
   const devHosts = named.map((host) => hostNameOf(host.trim())).filter((host) => host !== "");
-  // Anybody who guesses it has calls executed. In dev nothing is signed, and the key may be anything somebody typed.
+  // Anybody who guesses it has calls executed. In dev nothing is signed, and the key may be any text.
   if (dev === false) {
     for (const key of served.server.options.signingKeys) {
       refuseWeak("signing-key", withoutKeyPrefix(key), `signing key of app "${served.id}"`);

@@ -6,7 +6,7 @@ export interface CheckpointOf {
   readonly runId: string;
   readonly functionId: string;
   readonly queueItem: string;
-  /** Which call it is, as the server named it; null where it did not. */
+  /** The call's id, as the server named it; null where it did not. */
   readonly requestId: string | null;
   readonly generation: number | null;
   readonly startedAt: number;

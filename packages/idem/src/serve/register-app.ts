@@ -98,7 +98,7 @@ const registrationOf = ({ served, framework }: AppSettings, url: string, deployI
   functions: served.codes().map((code) => ({ ...code, fingerprint: fingerprintOf(code) })),
 });
 
-/** Where this very request came in, without what belongs to one call or one sync. */
+/** The address of this very request, without what belongs to one call or one sync. */
 function ownUrl(href: string): string {
   const url = new URL(href);
   for (const name of ["fnId", "stepId", "deployId"]) url.searchParams.delete(name);

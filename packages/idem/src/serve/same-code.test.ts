@@ -68,7 +68,7 @@ const told = (timeline: Timeline) =>
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Where the code stood when it threw is another place. */
+/** The place in the code that threw differs. */
 const withoutStack = (end: RunEnd) => (end.error === null ? end : { ...end, error: { ...end.error, stack: "" } });
 
 async function story({ idem, runs }: Lived, event: Record<string, unknown> = {}) {

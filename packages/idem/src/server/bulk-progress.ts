@@ -37,7 +37,7 @@ export interface BulkProgress {
   /** Runs that fit the filter so far; final once the state is. */
   readonly matchedCount: number;
   readonly doneCount: number;
-  /** Nothing was to be done, or somebody else is doing it. */
+  /** Nothing was to be done, or another is doing it. */
   readonly skippedCount: number;
   /** Why they were skipped. */
   readonly leftOut: readonly LeftOut[];

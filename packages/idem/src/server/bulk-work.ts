@@ -282,7 +282,7 @@ export class BulkWork {
     }
   }
 
-  /** Says how far it is while it is at work, and looks whether somebody wants it stopped. The answer ends it. */
+  /** Says how far it is while it is at work, and looks whether it is to be stopped. The answer ends it. */
   private keep(engine: Engine, work: Work, fence: number): () => void {
     let timer: Timer;
     let isOver = false;

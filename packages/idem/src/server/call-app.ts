@@ -16,7 +16,7 @@ const replyBytesMax = 8 * 1024 * 1024;
 /** The wire's word for who calls. */
 export const serverKind = (mode: Mode): string => (mode === "dev" ? "dev" : "cloud");
 
-/** Where a function's next step is asked for. */
+/** The address at which a function's next step is asked for. */
 interface Asked {
   readonly fn: string;
   readonly url: string;

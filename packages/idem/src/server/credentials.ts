@@ -1,4 +1,4 @@
-// Which keys open which environment. All comparisons take the same time whatever they find.
+// The keys that open each environment. All comparisons take the same time whatever they find.
 import { timingSafeEqual } from "node:crypto";
 import { errors } from "../model/errors.ts";
 import { refuseWeak } from "../model/secret.ts";

@@ -97,7 +97,7 @@ function collect(source: Readable, bytesMax: number, share: BodyShare): Promise<
 const expandFailure = (error: Error, encoding: Encoding): Error =>
   errors.BODY_INVALID({ why: `it is not what ${encoding} makes of anything (${error.message})` });
 
-/** Which of its two bounds a compressed body was found to exceed. */
+/** Names the bound, of two, that a compressed body was found to exceed. */
 function tooLarge(sent: number, bytesMax: number): Error {
   const max = expandedBytesMax(sent, bytesMax);
   return errors.BODY_TOO_LARGE(max < bytesMax ? { max, sent } : { max });

@@ -1,4 +1,4 @@
-// One search: functions, events by name, runs, keys and values in data, by the words somebody types. Each look is bounded by an index or by
+// One search: functions, events by name, runs, keys and values in data, by the words one types. Each look is bounded by an index or by
 // the newest rows, and says of how many: typing makes the server work no more than that.
 import type { Engine } from "../engine/engine.ts";
 import { wordOf } from "../model/event-values.ts";
@@ -44,7 +44,7 @@ export interface SearchAnswer {
   }[];
   readonly event: { id: string; name: string } | null;
   readonly values: readonly SearchedValue[];
-  /** Which fields of which events are found however old they are. */
+  /** The fields of events that are found however old they are. */
   readonly kept: readonly { event: string; fields: readonly string[] }[];
   /** An event of exactly this name came and no function listens to it. */
   readonly unheard: { name: string; recentCount: number; lastAt: number; meant: string | null } | null;

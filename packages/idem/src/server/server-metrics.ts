@@ -4,7 +4,7 @@ import { type QuotaKind, type QuotaUse, quotaKinds } from "./event-quota.ts";
 import type { ListenerLoad } from "./node-listener.ts";
 import type { World } from "./world.ts";
 
-/** Read when somebody looks. */
+/** Read when metrics are asked for. */
 export function watchServer({ meters }: Metrics, world: World, load: () => ListenerLoad): void {
   meters.gauge("underWay", async () => {
     const { requestsInFlight, bodiesAwaited, waitingRequests, sockets, lines } = load();

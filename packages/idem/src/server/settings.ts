@@ -1,4 +1,4 @@
-// A server's settings, from what somebody gave to what it runs with; refused before anything is opened.
+// A server's settings, from those given to those it runs with; refused before anything is opened.
 
 import { limits } from "../engine/limits.ts";
 import { readRetention } from "../engine/retention.ts";

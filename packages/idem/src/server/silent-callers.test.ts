@@ -23,7 +23,7 @@ async function hold(port: number, bytes: string, count: number): Promise<Socket[
         new Promise<Socket>((resolve) => {
           const socket = connect(port, "127.0.0.1", () => socket.write(bytes, () => resolve(socket)));
           socket.on("error", () => {});
-          // Its end is noticed only by somebody who reads.
+          // Only a reader notices its end.
           socket.resume();
         }),
     ),

@@ -68,11 +68,11 @@ export interface ServerSettings {
 
 export interface World {
   readonly settings: ServerSettings;
-  /** Beside somebody's own engine: nothing is received here from apps, senders and providers. */
+  /** Beside an application's own engine: nothing is received here from apps, senders and providers. */
   readonly isMounted?: true;
   readonly platform: Platform;
   readonly logger: Logger;
-  /** Where lines are accepted; absent where somebody else does. */
+  /** Accepts lines; absent where the application does. */
   readonly entrance?: Entrance;
   readonly credentials: Credentials;
   /** Sent so far with each event key; absent where no key is asked for, or there is no quota. */

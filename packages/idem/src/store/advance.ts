@@ -1,4 +1,4 @@
-// What advance is given and answers: the one way a run moves.
+// Input and answer of advance: the one way a run moves.
 
 import type { BesideAsked } from "../flow/concurrency/beside.ts";
 import type { NewLog } from "../model/log-line.ts";
@@ -16,7 +16,7 @@ export interface NewStep {
   readonly attempt: number;
   readonly startedAt: number;
   readonly endedAt: number;
-  /** What it was given (model/step-input.ts), for people; null or absent for nothing. */
+  /** Its input (model/step-input.ts), for people; null or absent for nothing. */
   readonly input?: string | null;
 }
 
@@ -61,7 +61,7 @@ export interface AdvanceInput {
   readonly ingest: NestedIngest | null;
   /** Lines of the run's code, for people; null or absent for none. Beyond `runLogBytesMax` they are only counted. */
   readonly log?: NewLog | null;
-  /** How many slots beside its own the run holds from now on (docs/decisions/0053); absent where nothing changes. Of no account to one that ends. */
+  /** The slots beside its own that the run asks to hold from now on (docs/decisions/0053); absent where nothing changes. Ignored for a run that ends. */
   readonly beside?: BesideAsked;
   /** Outcomes with a later stamp, recorded by someone else, are news to the caller. */
   readonly seen: number;
@@ -76,7 +76,7 @@ export interface AdvanceInput {
 export interface SuspendRun {
   readonly kind: "suspend";
   readonly dueAt: number | null;
-  /** It lost workers: whatever wakes it, its code is not entered before this. Told to whoever leases it next. */
+  /** It lost workers: whatever wakes it, its code is not entered before this. The next lease hands it on. */
   readonly enterAt?: number;
 }
 

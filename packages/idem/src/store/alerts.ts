@@ -1,4 +1,4 @@
-// What the radar found and what people said to it: one alert for each kind of thing that goes wrong in a function, with every pair
+// Alerts of the radar and people's judgements on them: one alert for each kind of thing that goes wrong in a function, with every pair
 // that shows it. The store joins and counts; what is a duplicate, and whom to tell, is decided elsewhere.
 import type { Decision } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
@@ -12,7 +12,7 @@ export interface Alert {
   readonly kind: string;
   /** The function; "" where it is about events. */
   readonly fn: string;
-  /** What tells alerts of one kind and function apart: a rule, the name of an event; "" where there is only one. */
+  /** Tells alerts of one kind and function apart: a rule, the name of an event; "" where there is only one. */
   readonly about: string;
   /** The expression or field it is about. A guess may improve with the evidence. */
   readonly subject: string;
@@ -22,7 +22,7 @@ export interface Alert {
   readonly pairCount: number;
   /** JSON text, as it was given last. */
   readonly facts: string;
-  /** Who judged it last, when and why; null while nobody has. */
+  /** The last judgement: its author, time and reason; null while there is none. */
   readonly judgedBy: string | null;
   readonly judgedAt: number | null;
   readonly note: string | null;
@@ -60,7 +60,7 @@ export interface Raised {
   readonly alert: Alert;
   /** Opened here, or open again because the time it was muted for is over. */
   readonly isNew: boolean;
-  /** How many pairs were not known before. */
+  /** Number of pairs that were not known before. */
   readonly added: number;
 }
 
@@ -81,11 +81,11 @@ export interface JudgeInput {
 
 export type JudgeAnswer =
   | { readonly kind: "judged"; readonly alert: Alert }
-  /** It is closed: whatever happens next opens another. */
+  /** It is closed: a later pair opens another. */
   | { readonly kind: "closed"; readonly alert: Alert }
   | { readonly kind: "unknown" };
 
-/** How far the radar has read. */
+/** The place up to which the radar has read. */
 export interface RadarPosition {
   /** Text the store never reads. */
   readonly position: string;
@@ -154,7 +154,7 @@ export function arrivalsOf(
   };
 }
 
-/** What an alert is after these pairs joined it. `existing` is the one that is not closed, if there is one. */
+/** The alert after these pairs joined it. `existing` is the one that is not closed, if there is one. */
 export function joinAlert(existing: Alert | undefined, given: NewAlert, added: number, now: number): Raised {
   const times = given.pairs.map(({ at }) => at);
   if (existing === undefined) {
@@ -185,7 +185,7 @@ export function joinAlert(existing: Alert | undefined, given: NewAlert, added: n
 
 const statesByVerdict = { acknowledge: "acknowledged", mute: "muted", close: "closed" } as const;
 
-/** What a judgement makes of an alert; `write` is false where it says what is so already. */
+/** The alert after a judgement; `write` is false where the judgement changes nothing. */
 export function judgeAlert(
   existing: Alert | undefined,
   { verdict, until, by, note }: JudgeInput,

@@ -1,4 +1,4 @@
-// What people did by hand: who did what to which thing, when and why. A store keeps it in one commit with what was done where an
+// Acts of people, done by hand: who did what to which thing, when and why. A store keeps an act in one commit with its effect where an
 // operation of its own does it, and by itself where the thing was done elsewhere.
 
 export type AuditAction =
@@ -29,22 +29,22 @@ export type AuditAction =
   | "sign-in-refused"
   | "sign-out";
 
-/** Whoever can say who asked does so; the store keeps the words. */
+/** Callers that know who asked say so; the store keeps the words. */
 export interface Audited {
   /** "operator session 3f9a", "signing key of staging", "cli on build-7"; "" when nobody said. */
   readonly actor?: string | undefined;
 }
 
-/** A person asks for what programs ask for as well. Whoever says so finds it in the audit, in the commit that did it. */
+/** A person asks for something that programs ask for as well. A call that says so is kept in the audit, in the commit that did it. */
 export interface ByHand extends Audited {
   /** Why, or what else there is to say; "" for nothing. */
   readonly reason: string;
 }
 
-// A person sends one or a few; whoever sends a thousand is told how many.
+// A person sends one or a few; of a thousand the reason says how many.
 const idsKept = 5;
 
-/** What a person who sent events did it to. */
+/** The audit's subject of a person who sent events. */
 export const sentSubject = (events: readonly { readonly id: string }[]): string =>
   events
     .slice(0, idsKept)
@@ -71,7 +71,7 @@ export interface AuditRow {
   readonly reason: string;
 }
 
-/** What is asked for is found through an index, whatever of it is said. */
+/** Any combination of these is found through an index. */
 export interface AuditFilter {
   readonly limit: number;
   /** Only what is older than the row of this id. */

@@ -1,16 +1,16 @@
-// Channels: short logs of messages that one process leaves and others read, each from its own place. Realtime is told through them, and so is
-// what reached one node and belongs to another.
+// Channels: short logs of messages that one process leaves and others read, each from its own place. They carry realtime, and messages that
+// reached one node and belong to another.
 //
-// The row of a channel is its turn: whoever publishes has it until its commit. So places are given in the order of the commits, one after the
+// The row of a channel is its turn: a publisher has it until its commit. So places are given in the order of the commits, one after the
 // other, and a reader that has read up to a place has missed nothing before it.
 
-/** What may be kept of a channel, and for how long. */
+/** Bounds of a channel: how much is kept, and for how long. */
 export const channelBounds = {
   messagesMax: 1_000,
   // Sixteen of the largest messages.
   bytesMax: 8 * 1024 * 1024,
   keptMs: 60 * 60 * 1_000,
-  // Whoever comes back by then with a place hears what it missed, or that it did.
+  // A reader that comes back by then with a place hears what it missed, or that it did.
   rowKeptMs: 25 * 60 * 60 * 1_000,
   // Of all channels of an environment, as sweeps find it.
   environmentBytesMax: 256 * 1024 * 1024,
@@ -36,7 +36,7 @@ export interface Published {
   readonly place: number;
 }
 
-/** What is there of a channel: places after `floor` up to `last`. Those before `base` were of a channel of this name that was forgotten. */
+/** A channel has the places after `floor` up to `last`. Those before `base` were of a channel of this name that was forgotten. */
 export interface ChannelRow {
   readonly channel: string;
   readonly base: number;
@@ -64,7 +64,7 @@ export const sizeOf = ({ body, topic }: Pick<NewMessage, "body" | "topic">): num
   Buffer.byteLength(body) + Buffer.byteLength(topic ?? "");
 
 /**
- * Where a channel begins that nobody knows: behind every place that one of its name ever had, as long as no millisecond brings a thousand
+ * The first place of an unknown channel: behind every place that one of its name ever had, as long as no millisecond brings a thousand
  * messages for an hour.
  */
 export const firstPlace = (now: number): number => now * 1_000;

@@ -1,4 +1,4 @@
-// What claims are asked for, kept, settled and given back with.
+// Inputs and answers of the operations on claims: to take, keep, settle and give them back.
 
 import type { ClaimChange } from "../model/amend-claim.ts";
 import type { Claim } from "../model/claim.ts";
@@ -13,7 +13,7 @@ export interface ClaimInput {
   readonly fingerprint: string | null;
   readonly leaseMs: number;
   readonly windowMs: number;
-  /** Kept beside the claim until it is settled, for whoever takes it over; absent for none. */
+  /** Kept beside the claim until it is settled, for the caller that takes it over; absent for none. */
   readonly note?: string | null;
 }
 

@@ -1,8 +1,8 @@
 // The store's clock. It follows the wall clock but never goes backwards, and windows and leases do not believe a sudden step
 // forward: a wall clock set 25 hours ahead would otherwise close every 24-hour window and let yesterday's keys run again.
-// What was open when the clock was stepped lasts as long as it would have lasted without the step; what began after it never
-// noticed. A wall clock that was set back does not stop this one, or every sleep and schedule would stand still for as long: it
-// goes on at half speed until the wall has caught up.
+// Windows and leases that were open when the clock was stepped last as long as they would have lasted without the step; those that
+// began after it never noticed. A wall clock that was set back does not stop this one, or every sleep and schedule would stand still
+// for as long: it goes on at half speed until the wall has caught up.
 import type { Instant } from "../model/claim.ts";
 
 // Above scheduling noise and ordinary clock slewing, far below any window.
@@ -35,7 +35,7 @@ export class StoreClock {
   private lastStamp = 0;
   /** Since when the wall is behind. */
   private crawledFrom: { readonly now: number; readonly mono: number } | null = null;
-  /** What leases do not believe, and until when. */
+  /** The part of the time that leases do not believe, and until when. */
   private graceMs = 0;
   private graceUntilMono = Number.NEGATIVE_INFINITY;
 
@@ -56,7 +56,7 @@ export class StoreClock {
     const wall = this.source.wallMs();
     const now = Math.max(before, Math.floor(wall), this.crawl(mono, wall));
     const stepMs = this.lastMono === null ? 0 : now - before - (mono - this.lastMono);
-    // What was lived between two readings may be as much as from the asking of one to the hearing of the other: an answer that was
+    // The time lived between two readings may be as much as from the asking of one to the hearing of the other: an answer that was
     // long on its way is no step.
     if (askedMono === null || this.lastMono === null || now > before) this.lastMono = askedMono ?? mono;
     this.lastNow = now;
@@ -84,7 +84,7 @@ export class StoreClock {
     this.steps = steps;
   }
 
-  /** Where the clock has got to by itself while the wall is behind it. */
+  /** The time the clock has reached by itself while the wall is behind it; 0 where the wall is not. */
   private crawl(mono: number, wall: number): number {
     if (this.lastMono === null || wall >= this.lastNow - believedStepMs) {
       this.crawledFrom = null;

@@ -1,5 +1,5 @@
-// How much was asked and how much was answered, by hour, for headlines and charts: counted from the decisions by whoever has a moment,
-// never where events are accepted. Ids grow with time, so a cursor says how far the counting got; what is behind it is counted once.
+// Runs started and duplicates suppressed, by hour, for headlines and charts: counted from the decisions by any node that has a moment,
+// never where events are accepted. Ids grow with time, so a cursor says how far the counting got; everything behind it is counted once.
 import type { RunSummary } from "./reads.ts";
 
 export const hourMs = 60 * 60 * 1_000;
@@ -7,14 +7,14 @@ export const hourMs = 60 * 60 * 1_000;
 /** Decisions that waited to be decided again when the cursor came by hold it up, but no longer than this. */
 export const bufferedHoldMs = 60 * 60 * 1_000;
 
-/** What is older is forgotten: nobody asks for the Tuesday before last year's. */
+/** Older hours are forgotten: nobody asks for the Tuesday before last year's. */
 export const hoursKeptMs = 400 * 24 * hourMs;
 
 export interface CountInput {
   readonly env: string;
   /** Events of this instant and later are left for another time: their neighbours may still be on their way. */
   readonly until: number;
-  /** How many decisions at most: commits of others wait meanwhile. */
+  /** At most this many decisions: commits of others wait meanwhile. */
   readonly max: number;
 }
 
@@ -23,7 +23,7 @@ export interface CountAnswer {
   readonly isAll: boolean;
 }
 
-/** What was decided for one function in one stretch of time. */
+/** Decisions for one function in one stretch of time. */
 export interface DecisionCount {
   /** When the stretch began. */
   readonly at: number;
@@ -94,7 +94,7 @@ export interface GroupRun {
   readonly isAfterFailure: boolean;
 }
 
-/** How a run began, and who was answered with it. */
+/** The beginning of a run, and the number of duplicates answered with it. */
 export interface RunStart {
   readonly runId: string;
   /** Null when its event was deleted. */
@@ -106,7 +106,7 @@ export interface RunStart {
   readonly suppressed: number;
 }
 
-/** What an event is called, and by whom it was given an id. */
+/** An event's name, and the id its caller gave it. */
 export interface EventNames {
   readonly eventId: string;
   readonly eventName: string;

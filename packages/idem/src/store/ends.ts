@@ -1,5 +1,5 @@
-// How runs ended, by function and stretch of time, for charts and headlines. A run ends once, and the commit that says so notes it: notes
-// lie where they do not make writers wait for each other, and a sweep adds them to the counts. Whoever asks is told both.
+// Ends of runs, counted by function and stretch of time, for charts and headlines. A run ends once, and the commit that says so notes it:
+// notes lie where they do not make writers wait for each other, and a sweep adds them to the counts. Reads add up both.
 import type { DurationSketch } from "../model/duration-sketch.ts";
 import type { EndState } from "../model/run.ts";
 import { hourMs } from "./counts.ts";
@@ -22,7 +22,7 @@ export interface EndedRun {
   readonly startedAt: number | null;
 }
 
-/** How the runs of one function ended that did so in one stretch of time. */
+/** Ends of one function's runs in one stretch of time. */
 export interface EndCount {
   /** When the stretch began. */
   readonly at: number;

@@ -17,7 +17,7 @@ export interface CancelledRun {
 
 export type DecidedCounts = Readonly<Partial<Record<DecisionKind, number>>>;
 
-/** What became of buffers that were due. An event that another one superseded was counted when it came. */
+/** Decisions of the buffers that were due. An event that another one superseded was counted when it came. */
 export interface Flushed {
   readonly decided: DecidedCounts;
   readonly cancelled: readonly CancelledRun[];
@@ -27,7 +27,7 @@ export interface RedecideInput extends Audited {
   readonly env: string;
   readonly registration: number | null;
   readonly eventId: string;
-  /** What becomes of the event now; its `event` is 0, its function the one the old decision is about. */
+  /** The new decision; its `event` is 0, its function the one the old decision is about. */
   readonly pair: NewPair;
   /** Why, for the audit. */
   readonly reason: string;
@@ -57,7 +57,7 @@ export interface Tick {
   readonly event: NewEvent;
   /** Its `event` is 0. */
   readonly pair: NewPair;
-  /** What it says about earlier ticks that are not listed; kept also where another schedule had the same instant. Null for nothing. */
+  /** Its words about earlier ticks that are not listed; kept also where another schedule had the same instant. Null for none. */
   readonly speaksFor: string | null;
 }
 

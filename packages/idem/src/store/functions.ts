@@ -1,4 +1,4 @@
-// What register and pause are given and answer.
+// Inputs and answers of register and pause.
 import type { Audited } from "./audit.ts";
 
 export interface RegisteredFunction {

@@ -1,4 +1,4 @@
-// What ingest is given and answers: events with one decision for each function they trigger.
+// Input and answer of ingest: events with one decision for each function they trigger.
 
 import type { StartFlow } from "../flow/plan.ts";
 import type { EventIdScope } from "../model/claim.ts";
@@ -13,14 +13,14 @@ export interface NewEvent {
   readonly callerId: string | null;
   /** Window of the caller's id; only read when there is one. */
   readonly windowMs: number;
-  /** What the caller's id is unique within; among senders' ids by default. */
+  /** The scope of the caller's id; that of senders' ids by default. */
   readonly idScope?: EventIdScope;
   readonly name: string;
   readonly data: string;
   readonly ts: number;
   readonly extra: string | null;
   readonly sourceRunId: string | null;
-  /** What it is found by; absent where nobody chose fields of such events. */
+  /** Values it is found by; absent where nobody chose fields of such events. */
   readonly values?: readonly EventValue[];
 }
 

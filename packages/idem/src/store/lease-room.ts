@@ -1,4 +1,4 @@
-// How much one lease may answer. What is due is looked at in its order: the first that does not fit ends the lease, so that a large run
+// Bounds the answer of one lease. Due jobs are looked at in their order: the first that does not fit ends the lease, so that a large run
 // waits for room and is not overtaken for ever by small ones.
 import type { LeaseInput } from "./leases.ts";
 

@@ -1,4 +1,4 @@
-// What lease is given and answers: jobs, each with all a worker needs to go on; and what workers and housekeeping are answered.
+// Input and answer of lease: jobs, each with all a worker needs to go on; and the answers to workers and housekeeping.
 
 import type { LaneCaps } from "../flow/lane.ts";
 import type { Event } from "../model/event.ts";
@@ -7,7 +7,7 @@ import type { FailedAttempt, Step } from "../model/step.ts";
 import type { Wait } from "../model/wait.ts";
 import type { Flushed } from "./flow.ts";
 
-/** What a worker needs to go on with a run. */
+/** All that a worker needs to go on with a run. */
 export interface RunMemo {
   readonly run: Run;
   readonly event: Event;
@@ -16,7 +16,7 @@ export interface RunMemo {
   readonly steps: readonly Step[];
   readonly attempts: readonly FailedAttempt[];
   readonly waits: readonly Wait[];
-  /** What a person put in place of a step's arguments: JSON lists by step id. */
+  /** Arguments that a person put in place of a step's own: JSON lists by step id. */
   readonly inputs: Readonly<Record<string, string>>;
   /** Set where a person put other data in place of the event's; the event here has it already. */
   readonly hasOtherData?: true;
@@ -27,11 +27,11 @@ export type LeasedJob =
       readonly kind: "run";
       readonly jobId: string;
       readonly fence: number;
-      /** How many workers this run lost since it last got on. */
+      /** Number of workers this run lost since it last got on. */
       readonly lostWorkers: number;
       /** Since the last of them was lost it was put off until then (`suspend`). */
       readonly enterAt?: number;
-      /** What a person let it go on from, the last time: the same reason need not park it again. */
+      /** The park reason that a person last let it go on from: the same reason need not park it again. */
       readonly released?: ParkReason;
       /**
        * It did not begin in the time its function allowed when it was created, and was leased past its lane: it holds no slot,
@@ -41,21 +41,21 @@ export type LeasedJob =
       readonly memo: RunMemo;
     }
   | { readonly kind: "deliver"; readonly jobId: string; readonly fence: number; readonly event: Event }
-  /** A run the store itself cancelled: its end is to be told to others. */
+  /** A run the store itself cancelled: others are still to hear of its end. */
   | { readonly kind: "announce"; readonly jobId: string; readonly fence: number; readonly memo: RunMemo };
 
 export interface LeaseInput {
   readonly env: string;
   readonly worker: string;
   readonly functions: readonly string[];
-  /** What the functions that have limits allow, by function. */
+  /** Limits by function, of those that have any. */
   readonly caps: Readonly<Record<string, LaneCaps>>;
   /** Fingerprints of the worker's code by function, for runs that begin with this lease; absent where they are not said. */
   readonly codes?: Readonly<Record<string, string>>;
   readonly max: number;
   /**
-   * How many bytes of recorded outcomes the answer may bring together, absent for any number. With `atLeastOne` the first job comes
-   * whatever it weighs. What is due is looked at in its order, and the first that does not fit ends the lease.
+   * Bytes of recorded outcomes that the answer may bring together, absent for any number. With `atLeastOne` the first job comes
+   * whatever it weighs. Due jobs are looked at in their order, and the first that does not fit ends the lease.
    */
   readonly room?: { readonly bytes: number; readonly atLeastOne: boolean };
 }

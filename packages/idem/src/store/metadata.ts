@@ -1,4 +1,4 @@
-// What apps say about a run, as it is kept (model/metadata.ts).
+// Metadata of runs, as it is kept (model/metadata.ts).
 import { isJsonObject } from "../model/json.ts";
 import type { MetadataChange } from "../model/metadata.ts";
 
@@ -31,7 +31,7 @@ export const runMetadataBytesMax = 1024 * 1024;
 
 export type MetadataRow = Omit<Metadata, "changedAt">;
 
-/** What all of a run's is once the changes are made: the rows that change, or that there is too much of it. */
+/** A run's metadata once the changes are made: the rows that change, or that there is too much of it. */
 export function changeMetadata(
   existing: readonly MetadataRow[],
   changes: readonly MetadataChange[],

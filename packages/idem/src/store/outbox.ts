@@ -4,8 +4,8 @@
 //   their writes, put(tx, events) ──commit──▶ take ──▶ ingest, under the ids made for put ──▶ done
 //                                               └─ can never be ingested ─▶ park, for a person
 //
-// What is ingested twice is ingested once, because of its id. So nothing is locked on the way: a lease only makes it unlikely that two
-// nodes take the same, and whoever dies between ingest and done leaves an event that is answered as it was decided.
+// An event that is ingested twice counts once, because of its id. So nothing is locked on the way: a lease only makes it unlikely that two
+// nodes take the same, and a node that dies between ingest and done leaves an event that is answered as it was decided.
 import type { NewEvent } from "./ingest.ts";
 
 /**
@@ -20,7 +20,7 @@ export interface TakenEntry {
   readonly id: string;
   /** Null when what is kept cannot be read. */
   readonly event: NewEvent | null;
-  /** How often it was taken, this time included. */
+  /** Number of times it was taken, this one included. */
   readonly tries: number;
 }
 

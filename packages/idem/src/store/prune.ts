@@ -1,4 +1,4 @@
-// What prune is given and answers.
+// Input and answer of prune.
 
 export interface PruneInput {
   readonly env: string;
@@ -8,15 +8,15 @@ export interface PruneInput {
   readonly after: string;
   /** At most this many rows go in one commit. */
   readonly max: number;
-  /** What people did before this instant goes as well; absent, the audit stays whole. */
+  /** Entries of the audit before this instant go as well; absent, the audit stays whole. */
   readonly auditBefore?: number;
-  /** Of those who name themselves one at a time prunes the environment; absent for a person, who waits for nobody's turn. */
+  /** Of the processes that name themselves one at a time prunes the environment; absent for a person, who waits for nobody's turn. */
   readonly turn?: PruneTurn;
 }
 
 export interface PruneTurn {
   readonly by: string;
-  /** How long it lasts after a call: half of it at least. Whoever goes on keeps it, and who is gone loses it. */
+  /** After a call the turn lasts this long, or at least half of it. A process that goes on keeps it, and one that is gone loses it. */
   readonly ms: number;
 }
 
@@ -48,7 +48,7 @@ export const prunedNothing: PruneCounts = {
   pairs: 0,
 };
 
-/** What the audit keeps of it. */
+/** Its entry in the audit. */
 export const pruneEntry = (env: string, before: number) => ({
   env,
   action: "prune-history" as const,
@@ -58,23 +58,23 @@ export const pruneEntry = (env: string, before: number) => ({
 
 export const rowsOf = (counts: PruneCounts): number => Object.values(counts).reduce((all, count) => all + count, 0);
 
-/** What people are told. */
+/** The part of the answer that people see. */
 export interface PrunedPage {
   readonly deleted: PruneCounts;
   /** Old enough, but still needed: an open run, an open window, a decision that waits for a person. */
   readonly kept: number;
-  /** Where to continue; null when nothing older is left. */
+  /** The id to continue after; null when nothing older is left. */
   readonly after: string | null;
 }
 
 export interface PruneAnswer extends PrunedPage {
-  /** From where this call began up to this id no event is left: whoever comes again may begin here. */
+  /** From where this call began up to this id no event is left: the next call may begin here. */
   readonly clearTo: string;
   /** When the last old event that was looked at was received; null where there was none. */
   readonly reachedAt: number | null;
   /** It is somebody else's turn until then, unless he goes on, and nothing was done. */
   readonly othersUntil: number | null;
-  /** How long others had to wait for it; absent where nobody has to. */
+  /** The time that others had to wait for it; absent where nobody has to. */
   readonly tookMs?: number;
 }
 

@@ -1,5 +1,5 @@
-// What can be asked of a store: lists and pages for people, look-ups for the engine. Nothing here changes anything, and every
-// page may be asked of a store of any size.
+// Reads of a store: lists and pages for people, look-ups for the engine. Nothing here changes anything, and every page may be
+// asked of a store of any size.
 import type { Claim, EventIdScope } from "../model/claim.ts";
 import type { Decision, DecisionKind, EventOutcome } from "../model/decision.ts";
 import type { Event } from "../model/event.ts";
@@ -83,7 +83,7 @@ export interface StoreReads {
   now(): Promise<number>;
   functions(env: string): Promise<{ registration: number; functions: readonly RegisteredFunction[] }>;
   run(env: string, runId: string): Promise<Run | null>;
-  /** Who executes the run, and what it has recorded; null when nobody does. */
+  /** The run's worker, and how much the run has recorded; null when nobody executes it. */
   held(env: string, runId: string): Promise<HeldRun | null>;
   runs(env: string, filter: RunFilter): Promise<readonly Run[]>;
   /** Everything a timeline shows; null when there is no such run. */
@@ -92,7 +92,7 @@ export interface StoreReads {
   metadata(env: string, runId: string): Promise<readonly Metadata[]>;
   /** Of these channels, those that are known; in no order. */
   channels(env: string, channels: readonly string[]): Promise<readonly ChannelRow[]>;
-  /** What a channel has after a place, in the order of places; null for one that nobody knows. */
+  /** Messages of a channel after a place, in the order of places; null for an unknown channel. */
   messages(env: string, channel: string, after: number, room: PageRoom): Promise<MessagePage | null>;
   event(env: string, eventId: string): Promise<Event | null>;
   /** The newest event that carried this caller's id and was not a duplicate, as far as a claim remembers it. */
@@ -105,7 +105,7 @@ export interface StoreReads {
   /** Decisions that name this run without having started it: what it spared. In the order of their events, those after `after`. */
   duplicatesOfRun(env: string, runId: string, limit: number, after?: string): Promise<readonly Decision[]>;
   claim(env: string, scope: string, key: string): Promise<Claim | null>;
-  /** With the store's time, by which leases and windows are to be judged: for whoever decides and then amends. */
+  /** With the store's time, by which leases and windows are to be judged: for callers that decide and then amend. */
   claimNow(env: string, scope: string, key: string): Promise<ClaimNow>;
   claims(env: string, filter: ClaimFilter): Promise<readonly Claim[]>;
   /** Distinct equality paths in use by waits and cancelling rules for this event name; empty when nobody waits. */
@@ -129,7 +129,7 @@ export interface StoreReads {
   limitUses(env: string, limit: number): Promise<readonly LimitUse[]>;
   /** The events kept for one run; null when there are none. */
   buffer(env: string, fn: string, kind: BufferUse["kind"], key: string): Promise<BufferUse | null>;
-  /** How many events wait to be decided, by kind. At most `pendingCountedMax` are counted. */
+  /** Events that wait to be decided, counted by kind. At most `pendingCountedMax` are counted. */
   pendingCounts(env: string): Promise<DecidedCounts>;
   counts(env: string): Promise<StoreCounts>;
   /** Runs that could begin and those at work, by function, or by lane of one function; the longest lines first. */
@@ -138,7 +138,7 @@ export interface StoreReads {
   oldestDue(env: string): Promise<number | null>;
   /** All of a kind, by name. */
   settings(env: string, kind: string): Promise<readonly Setting[]>;
-  /** What people did by hand, newest first. */
+  /** Entries of the audit, newest first. */
   auditPage(env: string, filter: AuditFilter): Promise<Page<AuditRow, string>>;
   /** Newest first. */
   alerts(env: string, filter: AlertFilter): Promise<readonly Alert[]>;
@@ -153,11 +153,11 @@ export interface StoreReads {
   radarPosition(env: string): Promise<RadarPosition | null>;
   /** Events in the order of their ids, with what was decided. */
   arrivals(env: string, filter: ArrivalFilter): Promise<Arrivals>;
-  /** What was decided, by hour, of the hours that reach into the range; as far as it was counted. */
+  /** Decisions by hour, of the hours that reach into the range; as far as they were counted. */
   hourCounts(env: string, filter: CountFilter): Promise<HourCounts>;
   /** The same from the decisions themselves, by any length of time: for what is not counted yet, and for short ranges. */
   liveCounts(env: string, filter: LiveCountFilter): Promise<LiveCounts>;
-  /** How runs ended, of the stretches that reach into the range, in no order; nothing that was committed is missing. */
+  /** Ends of runs, of the stretches that reach into the range, in no order; nothing that was committed is missing. */
   endCounts(env: string, filter: EndFilter): Promise<readonly EndCount[]>;
   /** Newest first, as far as it was counted; later ones come with `liveCounts`. */
   slips(env: string, filter: SlipFilter): Promise<readonly Slip[]>;
@@ -173,13 +173,13 @@ export interface StoreReads {
   runPayloads(env: string, runIds: readonly string[], bytesMax: number): Promise<readonly RunPayload[]>;
   /** Of these runs, in no order; one that never failed is left out. */
   lastFailures(env: string, runIds: readonly string[]): Promise<readonly LastFailure[]>;
-  /** What a run's steps and waits were given, and the runs they are for, in no order; those with neither are left out. */
+  /** Inputs of a run's steps and waits, and the runs they are for, in no order; those with neither are left out. */
   stepInputs(env: string, runId: string, bytesMax: number): Promise<readonly StepGiven[]>;
-  /** What the run's code wrote through its logger, as `readLog` takes it; null when there is no such run. */
+  /** The lines of the run's logger, as `readLog` takes them; null when there is no such run. */
   runLog(env: string, runId: string): Promise<RunLog | null>;
   /** Of one step, whole; null for nothing, and for a step nobody knows. */
   stepInput(env: string, runId: string, stepId: string): Promise<string | null>;
-  /** What the code of these runs made last, in no order; one that has made nothing yet is left out. */
+  /** The newest value that the code of each of these runs made, in no order; one that has made nothing yet is left out. */
   lastOutcomes(env: string, runIds: readonly string[]): Promise<readonly LastOutcome[]>;
   /** Environments that have functions, in the order of their names. */
   environments(): Promise<readonly string[]>;
@@ -200,7 +200,7 @@ export interface StoreReads {
 /** A list for people, which may be asked of a store of any size. */
 export interface Page<Row, Cursor> {
   readonly rows: readonly Row[];
-  /** Where to continue; null when nothing older is left. A page can be short, even empty, with more behind it. */
+  /** The place to continue from; null when nothing older is left. A page can be short, even empty, with more behind it. */
   readonly next: Cursor | null;
 }
 
@@ -210,7 +210,7 @@ export interface PageBounds {
   /** Older than this instant. */
   readonly until?: number;
   readonly limit: number;
-  /** How many rows may be looked at for one page: what no index narrows must not hold up the commits of others. */
+  /** At most this many rows are looked at for one page: a filter without an index must not hold up the commits of others. */
   readonly examinedMax: number;
 }
 
@@ -270,7 +270,7 @@ export interface DecisionPageFilter extends PageBounds {
 /** Beyond it nobody needs the exact number, and commits wait while it is counted. */
 export const pendingCountedMax = 100_000;
 
-/** How many characters of a result a summary shows. */
+/** Characters of a result that a summary shows. */
 export const previewChars = 80;
 
 export interface OpenCounts {
@@ -282,7 +282,7 @@ export interface OpenCounts {
   readonly due: number;
 }
 
-/** What runs at work hold of their function's first limit and of its second beside their own slots (docs/decisions/0053). */
+/** Slots that runs at work hold of their function's first limit and of its second, beside their own (docs/decisions/0053). */
 export interface SlotsBeside {
   readonly beside1: number;
   readonly beside2: number;

@@ -1,4 +1,4 @@
-// How a row reads as a noun, and the column lists that go with it. Every query that returns a noun uses these lists.
+// Reads rows as nouns, with the column lists that go with them. Every query that returns a noun uses these lists.
 
 import type { BufferRule } from "../flow/plan.ts";
 import type { Claim, ClaimState } from "../model/claim.ts";
@@ -145,7 +145,7 @@ export interface RunRow {
   rerun_from: string | null;
   /** JSON of RunMemo.inputs. */
   inputs: string | null;
-  /** How many events it carries; null for one that was not batched. */
+  /** Number of events it carries; null for one that was not batched. */
   carried: number | null;
   singleton: string | null;
   code: string | null;
@@ -160,11 +160,11 @@ export interface RunRow {
   lost_at: number | null;
 }
 
-/** What a run's job says about the run. */
+/** Columns of a run's job that describe the run. */
 export const jobOfRunColumns =
   "leased_by, due_at, parked_at, parked_kind, parked_reason, lost_workers, lost_by, lost_at";
 
-/** Who answers for a key that is taken. */
+/** The run that answers for a taken key. */
 export interface KeyAnswer {
   readonly runId: string;
   readonly ended: EndState | null;
@@ -212,7 +212,7 @@ export const readRun = (row: RunRow): Run => ({
   rerunOf: row.rerun_of,
   rerunFrom: row.rerun_from === null ? null : (JSON.parse(row.rerun_from) as RerunFrom),
   code: row.code,
-  // Where an open run is follows from its job; only the end is a fact of the run itself.
+  // An open run's state follows from its job; only the end is a fact of the run itself.
   state: row.ended_state ?? openState({ leasedBy: row.leased_by, dueAt: row.due_at, parkedAt: row.parked_at }),
   result: row.result,
   createdAt: row.created_at,

@@ -5,7 +5,7 @@ export interface RunSort {
   /** `took`: from its start to its end, or to `asOf` where it had not ended then. */
   readonly by: "took" | "started";
   readonly isDescending: boolean;
-  /** An instant: whoever goes on reading gives the same, so that open runs stay where they stood. */
+  /** An instant: the next page is asked for with the same, so that open runs stay where they stood. */
   readonly asOf: number;
   /** Only what comes behind this place. */
   readonly after?: SortPlace;
@@ -16,7 +16,7 @@ export interface SortPlace {
   readonly id: string;
 }
 
-/** Where a run stands; null for one that has not begun. */
+/** A run's place; null for one that has not begun. */
 export function placeIn(
   { by, asOf }: Pick<RunSort, "by" | "asOf">,
   { id, startedAt, endedAt }: Pick<RunSummary, "id" | "startedAt" | "endedAt">,

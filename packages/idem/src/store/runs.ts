@@ -1,4 +1,4 @@
-// What a person may do to a run.
+// Inputs and answers of cancel, rerun and unpark.
 
 import type { LaneUse } from "../flow/lane.ts";
 import type { StartFlow } from "../flow/plan.ts";

@@ -24,7 +24,7 @@ export const migrationsOf = (folder: string, released: ReleasedFiles): Migration
   Object.entries(released).map(([name, checksum]) => ({
     version: Number(name.slice(0, 4)),
     name,
-    // Read by whoever runs it: a store that is current needs none of them.
+    // Read only when it is run: a store that is current needs none of them.
     get sql() {
       return readPackageText(`${folder}/${name}.sql`);
     },
@@ -37,12 +37,12 @@ export interface AppliedMigration {
   readonly checksum: string | null;
 }
 
-/** What there is to go on from. */
+/** A history that migrations can go on from. */
 export type OurHistory =
   | { readonly kind: "current" }
   | { readonly kind: "empty" }
   | { readonly kind: "behind"; readonly found: number }
-  /** Made before checksums, or brought on by a build that kept none: what it is, only its schema tells. */
+  /** Made before checksums, or brought on by a build that kept none: only its schema tells what it is. */
   | { readonly kind: "unrecorded"; readonly found: number };
 
 export type History =
@@ -87,7 +87,7 @@ export interface Difference {
   readonly wanted: string;
 }
 
-/** What is missing or defined otherwise. What somebody added is theirs: an index of their own changes no fact. */
+/** Things that are missing or defined otherwise. Additions are allowed: an index of somebody's own changes no fact. */
 export function differencesFrom(wanted: SchemaThings, found: SchemaThings): Difference[] {
   const isOfMissingTable = (thing: string): boolean => {
     const table = /^(?:column|constraint) (\w+)\./.exec(thing)?.[1];
@@ -98,10 +98,10 @@ export function differencesFrom(wanted: SchemaThings, found: SchemaThings): Diff
     .map(([thing, definition]) => ({ thing, found: found.get(thing) ?? null, wanted: definition }));
 }
 
-/** What a build left out that was on main for a while, and the statements that add it. */
+/** A thing left out by a build that was on main for a while, and the statements that add it. */
 export interface Mend {
   readonly thing: string;
-  /** How that build defined it; null where it had none. */
+  /** That build's definition of it; null where it had none. */
   readonly found: string | null;
   readonly sql: string;
 }

@@ -1,4 +1,4 @@
-// What people configured in a running system rather than in code: sources of webhooks, and whatever else has a name and a value.
+// Settings that people make in a running system rather than in code: sources of webhooks, and anything else that has a name and a value.
 // The store keeps JSON it never reads, by kind and name.
 
 import type { AuditAction, Audited } from "./audit.ts";
@@ -26,7 +26,7 @@ export interface SettingInput extends Audited {
   readonly name: string;
   /** Null removes it. */
   readonly value: string | null;
-  /** Only over this version; 0 only where there is none; null whatever is there. */
+  /** Only over this version; 0 only where there is none; null over any. */
   readonly over: number | null;
   /** For the audit, which keeps that and why it was changed, not the value. Null for what no person changed: nothing is kept. */
   readonly reason: string | null;
@@ -54,7 +54,7 @@ export const auditedAs = ({
     ? { action: "change-limit", subject: name }
     : { action: "change-setting", subject: `${kind}:${name}` };
 
-/** What a change comes to: null where there is nothing to write. */
+/** The answer to a change; `write` is false where there is nothing to write. */
 export function changeSetting(
   existing: SettingRow | undefined,
   { value, over }: Pick<SettingInput, "value" | "over">,

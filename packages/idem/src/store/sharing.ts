@@ -20,15 +20,15 @@ export type StoreHint =
   | { readonly env: string; readonly kind: "published"; readonly channel: string };
 
 export interface StoreSharing {
-  /** How long a process may wait before it looks again; at most a second is waited. */
+  /** A process may wait this long before it looks again; at most a second is waited. */
   readonly pollMs: number;
-  /** What whoever starts a process over it should know of the server: sentences for the log. */
+  /** Sentences about the server, for the log of a process that starts over it. */
   readonly toTell?: readonly string[];
   /** The answer ends the subscription. */
   subscribe(listener: (hint: StoreHint) => void): () => void;
   /**
-   * Resolves once what was read before would outlive the server it was read from, as a commit of one's own would: for whoever answers
-   * for good from what another process wrote. Where commits wait for no standby that is at once.
+   * Resolves once what was read before would outlive the server it was read from, as a commit of one's own would: for callers that
+   * answer for good from what another process wrote. Where commits wait for no standby that is at once.
    */
   stand(): Promise<void>;
   /** Absent where only the main thread can beat. */
@@ -40,7 +40,7 @@ export const nodeRoles = ["all", "api", "worker"] as const;
 /** `api` answers requests and executes nothing; `worker` executes and answers none; `all` does both. */
 export type NodeRole = (typeof nodeRoles)[number];
 
-/** What a worker says about the process it is in. */
+/** A worker's description of its process. */
 export interface WorkerAbout {
   readonly node: string;
   readonly version: string;
@@ -60,7 +60,7 @@ export interface WorkerRow {
   readonly until: number;
   /** Declared lost, or gone by itself; its row is kept for a while. */
   readonly isDead: boolean;
-  /** How many jobs it holds, in all environments. */
+  /** Number of jobs it holds, in all environments. */
   readonly leased: number;
 }
 
@@ -71,7 +71,7 @@ export interface BeatsOptions {
   /** A main thread that shows no life for longer loses its leases (model/beats.ts). */
   readonly blockedMaxMs: number;
   readonly about?: WorkerAbout | undefined;
-  /** They stopped, or could not be given: whoever has the leases beats by itself from here on. */
+  /** They stopped, or could not be given: the holder of the leases beats by itself from here on. */
   readonly onTrouble: (error: unknown) => void;
 }
 

@@ -1,8 +1,8 @@
-// What people ask about steps beyond what a memo holds: what each was given, which run it invoked, and what an open run has made so far.
+// Facts about steps beyond a memo, for people: each step's input, the run it invoked, and the values an open run has made so far.
 // Executing needs none of it, so no lease reads it.
 import type { StepKind } from "../model/step.ts";
 
-/** What one step was given. */
+/** One step's input. */
 export interface StepGiven {
   readonly stepId: string;
   /** As it is kept (model/step-input.ts); null where there is none, or more of it than was asked for. */
@@ -34,7 +34,7 @@ export const givenOf = (rows: readonly StepGiven[]): StepGiven[] => [
 ];
 
 export interface RunLog {
-  /** What each commit brought, in no order. */
+  /** One part for each commit, in no order. */
   readonly parts: readonly string[];
   /** There were more lines than a run may keep. */
   readonly isFull: boolean;

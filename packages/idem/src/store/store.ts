@@ -1,5 +1,5 @@
 // The store: where facts live. One contract, several stores behind it (memory, SQLite, PostgreSQL), one suite that checks them all
-// (store/contract/). What an operation is given and answers stands in a file per noun beside this one.
+// (store/contract/). Inputs and answers of the operations stand in a file per noun beside this one.
 //
 // Every write is one transaction, takes ids that were made before the first try, and may be called twice: the second call
 // finds its own facts and gives the same answer. User code and CEL never run inside a store, but for the body of a step that is a
@@ -153,7 +153,7 @@ export interface Store {
   annotate(input: AnnotateInput): Promise<AnnotateAnswer>;
 
   /**
-   * Leaves messages in a channel, for whoever reads it. Promise: all of them or none, at the next places, in the order of commits; what the
+   * Leaves messages in a channel, for its readers. Promise: all of them or none, at the next places, in the order of commits; what the
    * bounds of a channel leave no room for goes, the oldest first. Repeat: the same places, as long as the messages are kept.
    */
   publish(input: PublishInput): Promise<Published>;
@@ -215,7 +215,7 @@ export interface Store {
 
   readonly reads: StoreReads;
 
-  /** How processes that share this store hear of each other; null where only one process can have it. */
+  /** Lets processes that share this store hear of each other; null where only one process can have it. */
   readonly shared: StoreSharing | null;
 
   /** Events sent inside transactions of the user's; null where the user has no database in common with the store. */

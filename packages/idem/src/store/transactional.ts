@@ -5,7 +5,7 @@ import type { Outcome } from "../model/step.ts";
 import type { NewStep } from "./advance.ts";
 
 /**
- * What the body of `step.transaction` works with: a client of `pg`, inside a transaction that is not its own to end. Who has not installed
+ * The client of `pg` that the body of `step.transaction` works with, inside a transaction that is not its own to end. A program without
  * `pg` needs no types of it either:
  * @ts-ignore */
 export type TransactionClient = import("pg").ClientBase;

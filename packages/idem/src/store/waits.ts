@@ -1,4 +1,4 @@
-// What ends a wait: an event or a signal.
+// Ends of waits, by an event or a signal.
 import type { Event } from "../model/event.ts";
 import { fromJson } from "../model/json.ts";
 import type { Outcome } from "../model/step.ts";

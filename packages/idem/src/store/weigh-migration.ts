@@ -1,4 +1,4 @@
-// What a migration does to the rows that are there, read from its statements: whether it is quick on a store of any size.
+// The weight of a migration on the rows that are there, read from its statements: whether it is quick on a store of any size.
 //
 //   new table, its indexes and first rows; new column, view; renaming; dropping   quick
 //   an index over a table that was there; a select from one                 reads every row of it

@@ -1,10 +1,9 @@
-// What a transaction that stores events gathers while it decides, and how it is answered: the same for both databases.
+// Facts that a transaction gathers while it stores and decides events, and the answer made of them: the same for both databases.
 import type { Decision, DecisionKind } from "../model/decision.ts";
 import type { CancelledRun } from "./flow.ts";
 import type { Ingested, IngestedEvent } from "./ingest.ts";
 import type { LeasedJob } from "./leases.ts";
 
-/** What a transaction that stores events has to tell. */
 export interface Writing {
   readonly ingested: IngestedEvent[];
   readonly decisions: Decision[];

@@ -68,7 +68,7 @@ async function openStore(platform: ManualPlatform): Promise<Store> {
   const store = await openPostgresStore({
     url: `${url}?schema=${schema}&pool=2`,
     pg,
-    // The world's own time, and the machine's timers: what waits for the server cannot be told to hurry.
+    // The world's own time, and the machine's timers: waiting for the server cannot be hurried.
     platform: {
       monoMs: () => platform.monoMs(),
       soon: (run) => setImmediate(run),
@@ -91,7 +91,7 @@ async function openStore(platform: ManualPlatform): Promise<Store> {
 
 // ------------------------------------------------------------------------------------------------ a world on it
 
-/** Opened by its first call; the world's engines are alone with it, and nothing is told by hints. */
+/** Opened by its first call; the world's engines are alone with it, without hints. */
 class LazyStore {
   private opened: Promise<Store> | null = null;
   private asked = 0;

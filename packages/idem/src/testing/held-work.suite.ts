@@ -3,7 +3,7 @@
 export class HeldWork {
   /** In the order in which they came, those that have gone included. */
   readonly entered: string[] = [];
-  /** How many were ever in there at the same time. */
+  /** The most that were ever in there at the same time. */
   most = 0;
   private readonly exits = new Map<string, (() => void)[]>();
   private count = 0;

@@ -21,7 +21,7 @@ export interface PostgresWorld {
   session(database?: string): Promise<pg.Client>;
   /** Rows of the first column. */
   column(sql: string, ...values: unknown[]): Promise<any[]>;
-  /** What nodes logged as an error. */
+  /** Errors that nodes logged. */
   readonly logged: string[];
 }
 
@@ -32,7 +32,7 @@ export function usePostgres(): () => Promise<PostgresWorld> {
     server = await startLocalPostgres();
   });
   afterAll(async () => {
-    // What is deleted anyway need not be written down first, which takes seconds.
+    // Data that is deleted anyway need not be written down first, which takes seconds.
     await server.crash();
     await server.remove();
   });

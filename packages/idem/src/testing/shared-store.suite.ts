@@ -22,7 +22,7 @@ export interface Handle {
 
 export interface SharedStore {
   handle(): Handle;
-  /** What was said so far. */
+  /** The hints so far. */
   readonly hints: readonly StoreHint[];
 }
 

@@ -58,7 +58,7 @@ export function testIdem<Schemas extends EventSchemas = EventSchemas>(
   };
   const settle = async () => {
     for (const each of clients) await each.idle();
-    // What just settled may have woken a client that was asked before.
+    // A client that just settled may have woken one that was asked before.
     for (const each of clients) await each.idle();
   };
   const turns = async () => {

@@ -39,6 +39,6 @@ export function eventOfSchema(fn: DescribedFunction, isMadeUp: boolean): ChosenE
     const data = sampleOf(schema);
     if (data !== undefined) return { name, data, from: "made up from its schema", isReal: false };
   }
-  // Without a schema nobody knows what it needs: an empty event would be praised for doing nothing.
+  // Without a schema it is unknown what it needs: an empty event would be praised for doing nothing.
   return null;
 }

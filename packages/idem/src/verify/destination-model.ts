@@ -19,7 +19,7 @@ export interface ModelAnswer {
   readonly isRepeat: boolean;
   /** The key had been known, for longer than it is remembered. */
   readonly isForgotten: boolean;
-  /** Nobody gave its body: it echoes what was sent, with an id and times. */
+  /** Its body is made up: it echoes what was sent, with an id and times. */
   readonly isMadeUp: boolean;
 }
 
@@ -153,7 +153,7 @@ const isRecord = (value: Json): value is { readonly [name: string]: Json } =>
 
 const segmentsOf = (url: URL): string[] => url.pathname.split("/").filter((each) => each !== "");
 
-/** Where a request is for: its path, and the operation where that stands in a header. */
+/** The target of a request: its path, and the operation where that stands in a header. */
 export function pathOf({ url, headers }: Pick<ModelRequest, "url" | "headers">): string[] {
   const operation = awsOperation(headers);
   return operation === null ? segmentsOf(url) : [...segmentsOf(url), operation];
@@ -288,7 +288,7 @@ export class DestinationModel {
     const inside = here.filter((each) => !each.isDeleted && each.path.join("/") === path);
     const isList = url.search !== "" || inside.length > 0;
     if (!isList || method === "POST") {
-      // Nobody said what it holds: it is there, under the id that was asked for.
+      // Its content is unknown: it is there, under the id that was asked for.
       return answer(200, { id: segmentsOf(url).at(-1) ?? "", ...(isRecord(body) ? body : {}) } as Json, {
         etag: '"0"',
       });

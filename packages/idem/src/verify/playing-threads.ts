@@ -144,7 +144,7 @@ export class PlayingThreads {
     });
     thread.onEnd((error) => {
       this.all.delete(held);
-      // A thread may end by itself while nobody asks: the next asker would wait in vain.
+      // A thread may end by itself while it is free: the next asker would wait in vain.
       this.free = this.free.filter((other) => other !== held);
       held.take({ kind: "gone", why: error?.message ?? "its thread ended" });
     });

@@ -15,12 +15,12 @@ export interface Thing {
   readonly watcher: string;
   /** A host, a mail server, a folder. */
   readonly destination: string;
-  /** Where it is: the path's segments, a folder's, an event's name. */
+  /** Its place: the path's segments, a folder's, an event's name. */
   readonly path: readonly string[];
   /** Whether the path says which one it is (a PUT, a file), or many may stand there (a POST). */
   readonly isAddressed: boolean;
   readonly state: Json;
-  /** The function whose code made it last; null where nobody can tell. */
+  /** The function whose code made it last; null where that is unknown. */
   readonly by: string | null;
   /** The effect that made or changed it last, counted from 1; of an event that was sent, a negative number; 0 where none is watched. */
   readonly effect: number;

@@ -69,7 +69,7 @@ export interface VerifyFunctionOptions {
   readonly rank?: (schedule: Schedule) => number;
   /** Failed the last time: played before all others. */
   readonly remembered?: readonly string[];
-  /** Why a finding about this effect may be; null where nobody said so. */
+  /** Why a finding about this effect is accepted; null where it is not. */
   readonly accepts?: (effect: string) => string | null;
   /** Whether findings are made small and changes that mend them are looked for; true unless given. */
   readonly mends?: boolean;

@@ -82,7 +82,7 @@ export class Consent {
     private readonly now: number,
   ) {}
 
-  /** Why the effect of this function may be; null where nobody says so any more. */
+  /** Why the effect of this function is accepted; null where it is not, or no longer. */
   accepts(id: string, effect: string): string | null {
     const found = this.entries.filter((entry) => covers(entry, effect, id));
     for (const entry of found) this.used.add(entry);

@@ -45,7 +45,7 @@ export interface VerifyProgramOptions {
   readonly leftOut: readonly LeftOut[];
   /** The command or call that plays this schedule of the function again. */
   readonly repeatOf: (id: string, schedule: string, seed: number) => string;
-  /** Where its worlds are others than threads'. */
+  /** For worlds that are not threads. */
   readonly how?: Pick<VerifyFunctionOptions, "isEveryWorldBudgeted" | "mends" | "picks" | "rank">;
   readonly onPlayed?: (id: string, played: number, known: number) => void;
   readonly onVerified?: (id: string) => void;

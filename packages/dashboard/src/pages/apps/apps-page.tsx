@@ -26,7 +26,7 @@ export function Page() {
   const { data, error, refetch } = useApps();
   const [isAdding, setAdding] = useState(false);
   const { data: status } = useStatus();
-  // Beside somebody's own engine functions are that program's: there is nobody to call.
+  // Mounted beside an application's own engine, functions are that program's: there is nobody to call.
   const add = status?.isMounted === false ? <ActButton onClick={() => setAdding(true)}>Add an app</ActButton> : null;
   return (
     <>

@@ -1,4 +1,4 @@
-// What people did, as the server tells it: narrowed there, so that a page holds what was asked for however much there is.
+// The audit, as the server gives it: narrowed there, so that a page holds what was asked for however much there is.
 import { type Answer, ask, downloadOf } from "../../api/client.ts";
 import type { KeysetPage } from "../../parts/keyset-list.ts";
 
@@ -27,6 +27,6 @@ export async function fetchEntries(
   return { rows: entries, next };
 }
 
-/** Where a browser saves it from: everything the filter lets through. */
+/** A browser saves it from here: everything the filter lets through. */
 export const csvAddress = (filter: AuditFilter): string =>
   downloadOf("/api/audit", {}, { ...queryOf(filter), format: "csv" });

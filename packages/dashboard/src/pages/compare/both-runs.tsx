@@ -82,7 +82,7 @@ export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: 
   );
 }
 
-/** Which of these places have no room for their words on a narrow screen: those beside one that was named before, or beside the clock. */
+/** The places without room for their words on a narrow screen: those beside one that was named before, or beside the clock. */
 function nearOnNarrow(places: readonly number[]): (at: number) => boolean {
   const kept: number[] = [];
   for (const at of places) if (at >= clockMin && kept.every((each) => Math.abs(each - at) >= narrowMin)) kept.push(at);

@@ -123,7 +123,7 @@ const titleOf = (one: Side | null, two: Side | null): string => {
   return `Compare ${cutMiddle(first.id)} and ${cutMiddle(second.id)} of ${visibleText(of)}`;
 };
 
-/** Which two: any of the key, any of the function. */
+/** Pick two: any of the key, any of the function. */
 function Pickers({
   one,
   two,

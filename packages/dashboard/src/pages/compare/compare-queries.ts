@@ -70,7 +70,7 @@ function sideOf(answer: RunAnswer, texts: readonly (string | null)[]): Side {
 // A look every so often is enough to say that something moved.
 const lookMs = 3_000;
 
-/** Which of the two moved on since it was read. */
+/** Those of the two that moved on since they were read. */
 export function useMovedOn(sides: readonly (Side | null)[]): readonly number[] {
   const [moved, setMoved] = useState<readonly number[]>([]);
   const seen = useRef(sides);

@@ -1,4 +1,4 @@
-// Paths that differ, one line each; equal ones fold to a line. What had to differ is grey.
+// Paths that differ, one line each; equal ones fold to a line. Expected differences are grey.
 import { Link } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
 import { Button } from "../../parts/button.tsx";

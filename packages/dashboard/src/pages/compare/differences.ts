@@ -1,4 +1,4 @@
-// What differs between two payloads, path by path, and what must differ: ids of deliveries and times are never the same twice.
+// The differences of two payloads, path by path, and which are expected: ids of deliveries and times are never the same twice.
 import { type Leaves, leavesOf, plainText } from "./leaves.ts";
 
 export interface Difference {
@@ -44,7 +44,7 @@ function compare(one: Leaves, other: Leaves, ids: boolean): Differences {
   return { differing, same, isAll: one.isAll && other.isAll };
 }
 
-/** 7 and "7" are told apart by their quotes, and only then. */
+/** Quotes are shown only where they alone differ, as in 7 and "7". */
 function readable(
   a: string | undefined,
   b: string | undefined,

@@ -1,4 +1,4 @@
-// What was decided for each function, with the reason in words.
+// The decision for each function, with its reason in words.
 import { Link } from "@tanstack/react-router";
 import { DecisionWords, functionLink, runLink } from "../../parts/decision.tsx";
 import { Id } from "../../parts/id.tsx";

@@ -1,4 +1,4 @@
-// What a person can do with an event: send it once more, or decide what waits for a person.
+// Actions on an event: send it once more, or decide what waits for a person.
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";

@@ -55,7 +55,7 @@ export type Origin =
   | { readonly kind: "webhook"; readonly source: string }
   | { readonly kind: "idem" | "send" };
 
-/** Who sent it, as far as the event itself tells: a source's events carry its name before their id and in their own name. */
+/** Its sender, as far as the event itself shows: a source's events carry its name before their id and in their own name. */
 export function originOf({ sourceRunId, id, name }: Pick<ListedEvent, "sourceRunId" | "id" | "name">): Origin {
   if (sourceRunId !== null) return { kind: "run", run: sourceRunId };
   const source = id.slice(0, Math.max(0, id.indexOf(":")));

@@ -3,7 +3,7 @@ import { type Answer, pathOf, sendEvents } from "../../api/client.ts";
 export type EventStory = Answer<"GET /api/events/:event">;
 export type SentEvents = Answer<"POST /api/events">;
 
-/** Where its data is, byte for byte. */
+/** The path of its data, byte for byte. */
 export const dataPath = (event: string): string => pathOf("/api/events/:event/data", { event });
 
 /** `data` is JSON text and goes out as it is written. */

@@ -1,4 +1,4 @@
-// What may have become of an event, as the filter calls it.
+// The outcomes of an event, as the filter calls them.
 import type { EventOutcome } from "../../../../idem/src/model/decision.ts";
 import type { Choice } from "../../parts/field.tsx";
 

@@ -1,4 +1,4 @@
-// What was decided for an event that was just sent.
+// The decisions for an event that was just sent.
 import { Link } from "@tanstack/react-router";
 import { DecisionWords, functionLink, runLink } from "../../parts/decision.tsx";
 import { Id } from "../../parts/id.tsx";

@@ -1,4 +1,4 @@
-// Where each noun of a story leads.
+// The links of a story's nouns.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { hasPage } from "../../pages.ts";

@@ -1,4 +1,4 @@
-// How an app is connected: what to write, of four kinds, or its address.
+// Connecting an app: the code to write, of four kinds, or its address.
 import { useState } from "react";
 import { ask } from "../../api/client.ts";
 import type { Status } from "../../api/status.ts";

@@ -1,4 +1,4 @@
-// How far somebody has come who has just begun: an app, an event, a run, a duplicate that was stopped.
+// A beginner's progress: an app, an event, a run, a duplicate that was stopped.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { type Answer, ask } from "../../api/client.ts";
@@ -29,7 +29,7 @@ export function stepsDone({ functions, event, run, suppressed }: Progress): numb
 }
 
 const place = "idem-first-minutes";
-// Whoever has sent this much is past the first minutes, duplicate or not.
+// A person who has sent this much is past the first minutes, duplicate or not.
 const askedMax = 100;
 
 const wasClosed = (): boolean => {
@@ -76,7 +76,7 @@ export interface FirstMinutesState {
 export function useFirstMinutes(): FirstMinutesState {
   const queries = useQueryClient();
   const [isClosed, setClosed] = useState(wasClosed);
-  // Whoever sees the last step light up goes on by themselves.
+  // People who see the last step light up go on by themselves.
   const [began, setBegan] = useState(false);
   const { data, error } = useQuery({
     queryKey: ["first minutes"],

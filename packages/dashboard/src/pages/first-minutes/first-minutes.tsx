@@ -1,4 +1,4 @@
-// What stands in for the Overview while somebody begins: four steps, each of which lights up by itself, says what arrived and opens
+// Stands in for the Overview in the first minutes: four steps, each of which lights up by itself, says what arrived and opens
 // the next. Mounted by the page at `/`, which asks useFirstMinutes whether it is time for it.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -112,7 +112,7 @@ interface StepProps {
   readonly did: string;
   /** What arrived. */
   readonly words: ReactNode;
-  /** What it is about, before its turn. */
+  /** Its subject, before its turn. */
   readonly before?: string;
   readonly waits: string;
   readonly children: ReactNode;

@@ -1,4 +1,4 @@
-// What one comes to first: the first minutes while they last, then the overview.
+// The page at `/`: the first minutes while they last, then the overview.
 import { PageTitle } from "../../frame/page-title.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Overview } from "../overview/overview.tsx";

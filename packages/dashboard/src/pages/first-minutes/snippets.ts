@@ -1,4 +1,4 @@
-// What to write to connect an app, of four kinds, with this server's own address.
+// Code that connects an app, of four kinds, with this server's own address.
 
 export interface Snippet {
   readonly file: string;
@@ -25,7 +25,7 @@ export const idem = new Idem({ id: "shop", server: "${origin}" });
 ${confirmOrder}
 `;
 
-/** Where the server is reached by apps on its own machine. */
+/** `origin`: the server's address for apps on its own machine. */
 export const appKinds = (origin: string): readonly AppKind[] => [
   {
     name: "Next.js",

@@ -1,4 +1,4 @@
-// Where apps and senders reach this server, and what can be tried meanwhile.
+// This server's addresses for apps and senders, and things to try meanwhile.
 import { Link } from "@tanstack/react-router";
 import type { Status } from "../../api/status.ts";
 import { Copy } from "../../parts/copy.tsx";

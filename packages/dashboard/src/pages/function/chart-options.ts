@@ -1,4 +1,4 @@
-// How the three charts of a function are drawn. The numbers over them are their legend.
+// The looks of a function's three charts. The numbers over them are their legend.
 import type uPlot from "uplot";
 import type { ChartOptions } from "../../parts/chart.tsx";
 import { type ChartColours, hatch } from "../../parts/chart-colours.ts";

@@ -6,7 +6,7 @@ export type FunctionCharts = Answer<"GET /api/functions/:function/charts">;
 export const chartRanges = ["1h", "24h", "7d", "30d"] as const;
 export type ChartRange = (typeof chartRanges)[number];
 
-// What was asked for with `range` is counted from rows; once in a while is enough.
+// Charts of a `range` are counted from rows; once in a while is enough.
 const askAgainMs = 15_000;
 
 export const useCharts = (fn: string, range: ChartRange) =>

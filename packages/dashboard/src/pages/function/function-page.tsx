@@ -172,7 +172,7 @@ function Headline({ of }: { readonly of: FunctionInFigures }) {
   );
 }
 
-/** Since when runs stand in line that nobody takes up; null while somebody does. */
+/** Since when runs stand in line without a worker to take them up; null while there is one. */
 function useWithoutWorker({ app, line, pausedAt }: FunctionInFigures): number | null {
   const { data: apps } = useQuery({
     queryKey: ["apps"],

@@ -1,4 +1,4 @@
-// How the function is set up, as it was registered; its limits with how much of each is taken; and when it ticks next.
+// The function's set-up, as it was registered; its limits with how much of each is taken; and its next tick.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { flowLines } from "../../../../idem/src/flow/words.ts";

@@ -1,4 +1,4 @@
-// How each function is set up and how it is doing. Is it keyed, is it healthy, is it keeping up?
+// Each function's set-up and health. Is it keyed, is it healthy, is it keeping up?
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -44,7 +44,7 @@ export function Page() {
 /** Nobody said what makes two of its events the same, nor why nothing does. */
 const isWithoutKey = ({ key, unkeyed }: FunctionInFigures): boolean => key === null && unkeyed === null;
 
-/** In the address, so that whoever is shown it sees the same. */
+/** In the address, so that everybody who opens it sees the same. */
 function VerdictFilters({ functions }: { readonly functions: readonly FunctionInFigures[] }) {
   const { verdict: filter, key } = useSearch({ from: "/functions" });
   const navigate = useNavigate({ from: "/functions" });

@@ -1,4 +1,4 @@
-// What `idem verify` said of a function, sorted and in words.
+// Verdicts of `idem verify` on functions, sorted and in words.
 import { shellWord } from "../../../../idem/src/model/shell-word.ts";
 import type { FunctionInFigures } from "./function-data.ts";
 
@@ -27,7 +27,7 @@ export function standingOf({ verdict, verifiedWith }: Pick<FunctionInFigures, "v
 export const hasChanged = ({ verdict }: Pick<FunctionInFigures, "verdict">): boolean =>
   verdict !== null && verdict.codeSince === "changed";
 
-/** What may stand in the address. */
+/** Values of the address. */
 export const verdictFilters = ["doubled", "wrong", "unproven", "never", "held", "changed"] as const;
 export type VerdictFilter = (typeof verdictFilters)[number];
 

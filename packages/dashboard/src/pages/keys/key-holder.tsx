@@ -4,7 +4,7 @@ import { runLink } from "../../parts/decision.tsx";
 import { Id } from "../../parts/id.tsx";
 import type { KeyItem } from "./key-words.ts";
 
-/** Who took it: a run, an event, or a caller whose name is its own business. */
+/** The holder: a run, an event, or a caller whose name is its own business. */
 export function KeyHolder({ item }: { readonly item: KeyItem }) {
   const layer = layerOf(item.scope);
   if (layer === "http") {

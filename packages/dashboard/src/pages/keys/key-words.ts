@@ -5,7 +5,7 @@ import type { Answer } from "../../api/client.ts";
 
 export type KeyItem = Answer<"GET /api/keys">["keys"][number];
 
-/** Which layer asks; "claim" for none that has a name. */
+/** The layer that asks; "claim" for one without a name. */
 export function layerWords({ scope }: Pick<KeyItem, "scope">): string {
   const layer = layerOf(scope);
   return layer === null ? "claim" : layers[layer].words;

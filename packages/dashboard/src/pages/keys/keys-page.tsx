@@ -24,7 +24,7 @@ import "./keys.css";
 
 const idOf = ({ scope, key }: KeyItem): string => `${scope} ${key}`;
 const pageRows = 100;
-// What is put in order is one page; more than this nobody reads to its end.
+// An ordered list is one page; more than this nobody reads to its end.
 const orderedRows = 500;
 
 const layerChoices = [
@@ -43,7 +43,7 @@ export function Page() {
         query: { scope, layer: scope === undefined ? layer : undefined, q, before, ...asked },
         signal,
       });
-      // What follows is in an order of its own.
+      // The next page would be in an order of its own.
       return { rows: keys, next: order === "key" ? next : null };
     },
     idOf,

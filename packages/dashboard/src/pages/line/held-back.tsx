@@ -1,4 +1,4 @@
-// What holds a line back, each limit with what is in use of it, and raising one for a while.
+// The limits that hold a line back, each with its use, and raising one for a while.
 import { useState } from "react";
 import { ActButton } from "../../parts/button.tsx";
 import { behindWords } from "../../parts/line-words.ts";

@@ -1,4 +1,4 @@
-// How many stood in line over the last hour, counted back from now, and where it goes if it goes on so.
+// The line's length over the last hour, counted back from now, and where it goes if it goes on so.
 
 import { clockOf } from "../../parts/time-words.ts";
 import { useSettings } from "../../settings.ts";

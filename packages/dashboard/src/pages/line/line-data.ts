@@ -1,4 +1,4 @@
-// What the page of a line shows.
+// Data of a line's page.
 import type { Answer } from "../../api/client.ts";
 
 export type LineAnswer = Answer<"GET /api/functions/:function/line">;

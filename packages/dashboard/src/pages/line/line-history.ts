@@ -1,4 +1,4 @@
-// How long a line was is not kept: it is counted back from how long it is, by what came and what ended since.
+// A line's past length is not kept: it is counted back from the present one, by the runs that came and those that ended since.
 import type { LineAnswer } from "./line-data.ts";
 
 export interface LengthAt {

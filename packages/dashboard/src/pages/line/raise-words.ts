@@ -1,4 +1,4 @@
-// What another limit would do to a line, as far as its last minutes tell.
+// The effect another limit would have on a line, judged by its last minutes.
 import { lengthWords } from "../../parts/time-words.ts";
 import type { LineAnswer } from "./line-data.ts";
 

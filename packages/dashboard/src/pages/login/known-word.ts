@@ -1,5 +1,5 @@
-// What the server gave this browser when somebody last signed in with it. Shown with the next password, it keeps wrong passwords of others
-// from being held against whoever sits here; it opens nothing, so it may be kept where scripts can read it.
+// A word the server gave this browser at its last sign-in. Shown with the next password, it keeps wrong passwords of others from being
+// held against this browser; it opens nothing, so it may be kept where scripts can read it.
 const place = "idem-known";
 
 export function knownWord(): { readonly known?: string } {

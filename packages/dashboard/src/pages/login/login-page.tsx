@@ -1,4 +1,4 @@
-// One field, one button. Whoever was sent here goes back to where they were.
+// One field, one button. A person sent here goes back to where they were.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -27,7 +27,7 @@ export function Page() {
       const { known, ...answer } = await ask("POST /api/session", { body: { password, ...knownWord() } });
       const session = sessionOf(answer);
       keepKnownWord(known);
-      // What was refused before is asked again by whoever shows it.
+      // Parts that show something refused before ask again.
       queries.clear();
       queries.setQueryData(sessionKey, session);
       await navigate({ ...placeOf(to), replace: true });

@@ -182,7 +182,7 @@ const Figure = ({
   </div>
 );
 
-/** Which lines are the longest: a number alone says not where. */
+/** The longest lines: a number alone says not where. */
 function Longest({ overview: { functions } }: { readonly overview: Overview }) {
   const lines = functions.filter(({ line }) => line.waiting > 0).sort((a, b) => b.line.waiting - a.line.waiting);
   if (lines.length === 0) return <p className="quiet">Nobody stands in line.</p>;

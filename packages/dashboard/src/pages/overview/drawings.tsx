@@ -14,7 +14,7 @@ interface PadProps {
 }
 
 const high = 60;
-// What failed is seen at whatever height.
+// Failures are seen at whatever height.
 const loudPx = 3;
 
 function Pad({

@@ -1,4 +1,4 @@
-// What needs a person, worst first, one button each; or that nothing does.
+// Things that need a person, worst first, one button each; or that nothing does.
 import { Link } from "@tanstack/react-router";
 import { Glyph } from "../../parts/glyph.tsx";
 import { Note } from "../../parts/note.tsx";

@@ -1,4 +1,4 @@
-// What the overview asks for.
+// The overview's questions to the server.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type Answer, ask } from "../../api/client.ts";
 import { useFresh } from "../functions/function-data.ts";

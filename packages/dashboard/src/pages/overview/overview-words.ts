@@ -1,4 +1,4 @@
-// What needs a person, in sentences, the worst first; pure, so that what is said can be tried.
+// Things that need a person, in sentences, the worst first; pure, so that the sentences can be tested.
 import { behindWords, moveWords } from "../../parts/line-words.ts";
 import { lengthWords } from "../../parts/time-words.ts";
 import { counted } from "../runs/group-words.ts";

@@ -1,4 +1,4 @@
-// What it all stands on: who works, which store, and what was stopped in time.
+// The ground of it all: the workers, the store, and the duplicates stopped in time.
 import { Link } from "@tanstack/react-router";
 import { useStatus } from "../../api/status.ts";
 import { Glyph } from "../../parts/glyph.tsx";

@@ -1,4 +1,4 @@
-// What a person says to an alert. Each asks for a reason; the alert and the audit keep it.
+// A person's actions on an alert. Each asks for a reason; the alert and the audit keep it.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask, type Body, downloadOf } from "../../api/client.ts";

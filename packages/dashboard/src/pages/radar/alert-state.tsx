@@ -1,4 +1,4 @@
-// What somebody said to an alert, or that it is over.
+// A person's word on an alert, or that it is over.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { ask } from "../../api/client.ts";

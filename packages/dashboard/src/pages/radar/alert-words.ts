@@ -48,7 +48,7 @@ export function gapOf({ firstId, laterId, at }: Pair): number | null {
 
 export const firstAtOf = ({ firstId, at }: Pair): number => (firstId === null ? null : timeOfId(firstId)) ?? at;
 
-/** How many things, for the block: pairs that do not fit a page are counted as one thing each. */
+/** The number of things, for the block: pairs that do not fit a page are counted as one thing each. */
 export const entityCount = (gathered: readonly Gathered[], alert: Alert, listed: number): number =>
   gathered.length + Math.max(0, alert.pairCount - listed);
 

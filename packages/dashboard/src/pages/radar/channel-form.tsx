@@ -1,4 +1,4 @@
-// Where alerts shall go: what kind of place, its address, and why. An address is written and never shown again; a new webhook's secret is
+// A channel for alerts: its kind, its address, and why. An address is written and never shown again; a new webhook's secret is
 // shown once.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

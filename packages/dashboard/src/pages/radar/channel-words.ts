@@ -51,7 +51,7 @@ export const addressesOf = (text: string): readonly string[] =>
     .map((each) => each.trim())
     .filter((each) => each !== "");
 
-/** What is missing; the server judges what is there. */
+/** Names what is missing; the server judges the rest. */
 export function whyNotYet({ name, kind, url, from, to, reason }: ChannelDraft, isNew: boolean): string | null {
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name.trim())) return "name";
   if (isNew && kind !== "log" && url.trim() === "") return "address";

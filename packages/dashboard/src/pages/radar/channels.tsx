@@ -1,4 +1,4 @@
-// Where alerts go: made, tried, changed, muted and removed here, as `idem radar channel` does it.
+// Alert channels: made, tried, changed, muted and removed here, as `idem radar channel` does it.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, ask } from "../../api/client.ts";

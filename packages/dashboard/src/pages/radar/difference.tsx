@@ -1,4 +1,4 @@
-// What differed in the events of the newest pair: the fields the radar found, with both values.
+// Differences between the events of the newest pair: the fields the radar found, with both values.
 import { useQuery } from "@tanstack/react-query";
 import { ask } from "../../api/client.ts";
 import { visibleText } from "../../parts/visible-text.ts";

@@ -32,7 +32,7 @@ const options = (colours: ChartColours): ChartOptions => {
       {
         ...x!,
         splits: () => names.map((_, i) => i),
-        // Where they would stand on each other, every other one.
+        // Every other one, where they would overlap.
         values: ({ width }, splits) =>
           splits.map((at) => (width < narrowPx && at % 2 === 1 ? "" : (names[at]?.replace("< ", "") ?? ""))),
         size: 22,

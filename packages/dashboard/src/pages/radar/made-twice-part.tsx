@@ -1,4 +1,4 @@
-// What exists twice now, and how much of it can still be stopped.
+// Things that exist twice now, and how many can still be stopped.
 import { visibleText } from "../../parts/visible-text.ts";
 import type { LaterStates, MadePair } from "./made-twice.ts";
 

@@ -1,4 +1,4 @@
-// What the two runs of a pair made: the step that gave another answer in each, and what it calls the thing.
+// The things two runs of a pair made: the step that gave another answer in each, and its name for the thing.
 import { useQuery } from "@tanstack/react-query";
 import { type Answer, ask } from "../../api/client.ts";
 import type { Pair } from "./radar-data.ts";
@@ -65,7 +65,7 @@ export function madeBy(first: readonly Step[], later: readonly Step[]): Made | n
 const nameFields = ["id", "receipt", "number", "reference", "url", "key"];
 const nameChars = 60;
 
-/** What a made thing is called: its id, or the text itself. */
+/** A made thing's name: its id, or the text itself. */
 function nameOf(value: unknown): string | null {
   if (typeof value === "string" && value !== "") return value.slice(0, nameChars);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
@@ -84,10 +84,10 @@ export interface LaterStates {
   readonly open: number;
 }
 
-// What the API takes at once.
+// The API's limit for one request.
 const groupsMax = 100;
 
-/** How many of the later runs can still be stopped. */
+/** Later runs by whether they can still be stopped. */
 export const useLaterStates = (pairs: readonly Pair[], isOfRuns: boolean) => {
   const ids = pairs.slice(0, groupsMax).map(({ laterId }) => laterId);
   return useQuery({

@@ -1,4 +1,4 @@
-// Where each pair stands on the strip: at its time, but never on top of its neighbour; and what is drawn when they are too many.
+// Each pair's place on the strip: at its time, but never on top of its neighbour; and the drawing when they are too many.
 import type { Gathered } from "./alert-words.ts";
 import { firstAtOf } from "./alert-words.ts";
 
@@ -50,7 +50,7 @@ export function perHour(
 // From 10 ms to 60 s, each about three times the one before.
 export const gapBounds = [10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 60_000] as const;
 
-/** How many pairs were this close together; the last one holds what is further apart. */
+/** Pairs counted by how close together they came; the last number holds those further apart. */
 export function gapCounts(gaps: readonly number[]): readonly number[] {
   const counts = Array<number>(gapBounds.length + 1).fill(0);
   for (const gap of gaps) {

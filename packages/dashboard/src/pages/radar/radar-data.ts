@@ -1,4 +1,4 @@
-// What the radar's pages ask the server for.
+// The questions of the radar's pages to the server.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type Answer, ask } from "../../api/client.ts";
 import { useLive } from "../../api/live.ts";
@@ -6,7 +6,7 @@ import { useLive } from "../../api/live.ts";
 export type Alert = Answer<"GET /api/radar/alerts">["alerts"][number];
 export type AlertWithPairs = Answer<"GET /api/radar/alerts/:alert">;
 export type Pair = AlertWithPairs["pairs"][number];
-/** What became of telling a channel. */
+/** The outcome of a delivery to a channel. */
 export type Delivery = AlertWithPairs["deliveries"][number];
 export type Suggestion = Answer<"GET /api/radar/suggestions/:function">;
 type Rules = Answer<"GET /api/radar/rules">;
@@ -22,7 +22,7 @@ const useAskedEvery = (): number | false => (useLive().state === "paused" ? fals
 // As many cards as are read; the rest is in the history.
 const alertsMax = 50;
 
-/** Those that wait for somebody: open first, then those somebody knows of. */
+/** Those that wait for a person: open first, then the acknowledged ones. */
 export function useAlerts() {
   return useQuery({
     queryKey: ["radar", "alerts"],
@@ -36,7 +36,7 @@ export function useAlerts() {
   });
 }
 
-/** What ran twice before what may have, the largest first. */
+/** Things that ran twice before those that may have, the largest first. */
 const byWeight = (alerts: readonly Alert[]): Alert[] =>
   [...alerts].sort((a, b) => weight(b) - weight(a) || b.pairCount - a.pairCount);
 const weight = ({ kind }: Alert): number =>
@@ -59,7 +59,7 @@ export function useSuggestion(fn: string | null, isWaiting = false) {
     queryKey: ["radar", "suggestion", fn],
     queryFn: ({ signal }) => ask("GET /api/radar/suggestions/:function", { params: { function: fn! }, signal }),
     enabled: fn !== null,
-    // It is made from hundreds of events: asked often only while somebody waits for the key to be live.
+    // It is made from hundreds of events: asked often only while a person waits for the key to be live.
     refetchInterval: isWaiting ? askedEveryMs : 60_000,
     retry: false,
   });
@@ -93,7 +93,7 @@ export const useFunctions = () =>
     staleTime: 30_000,
   });
 
-/** What its author called it; its name in the environment until that is known. */
+/** Its author's name for it; its name in the environment until that is known. */
 export function useFunctionName(fn: string | null): string {
   const { data } = useFunctions();
   return fn === null ? "" : (data?.find((each) => each.function === fn)?.id ?? fn);

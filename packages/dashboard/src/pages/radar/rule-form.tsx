@@ -132,7 +132,7 @@ export function RuleForm() {
   );
 }
 
-/** What one counts by is nothing to the other: effects have entities, only runs have keys and functions. */
+/** Each counts by things the other lacks: effects have entities, only runs have keys and functions. */
 const countedBy = (what: RuleDraft["what"], { of }: RuleDraft): Partial<RuleDraft> =>
   what === "effects"
     ? { what, of: "entity", function: "" }

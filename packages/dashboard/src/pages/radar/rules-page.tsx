@@ -1,4 +1,4 @@
-// What counts as too often. The default rule can be muted, never removed.
+// Rules of what is too often. The default rule can be muted, never removed.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/client.ts";
@@ -56,7 +56,7 @@ export function Page() {
 // In the first week of an installation everything is new.
 const closelyShown = 10;
 
-/** What is new alerts on its very first duplicate; the design has it beside the rules. */
+/** A new thing alerts on its very first duplicate; the design has it beside the rules. */
 function WatchedClosely() {
   const { data } = useWatchedClosely();
   const [isWhole, setWhole] = useState(false);

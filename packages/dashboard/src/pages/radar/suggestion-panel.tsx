@@ -190,7 +190,7 @@ function NoSuggestion({ suggestion }: { readonly suggestion: Suggestion }) {
   );
 }
 
-/** What people said no to, with their reason: taken back, it may be offered again. */
+/** Fields people refused as a key, with their reason: taken back, one may be offered again. */
 function LeftOut({ suggestion }: { readonly suggestion: Suggestion }) {
   const [asked, setAsked] = useState<string | null>(null);
   const judge = useJudgeKey(suggestion.function);

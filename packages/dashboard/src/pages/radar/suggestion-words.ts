@@ -1,4 +1,4 @@
-// What speaks against a key: one that would have swallowed another amount is not offered.
+// Reasons against a key: one that would have swallowed another amount is not offered.
 import { namesAmount } from "../../../../idem/src/radar/fields.ts";
 import { lastName } from "./alert-words.ts";
 import type { Suggestion } from "./radar-data.ts";

@@ -1,4 +1,4 @@
-// Where an alert was sent: to each channel, and always as an event that functions can be triggered by.
+// An alert's deliveries: to each channel, and always as an event that functions can be triggered by.
 import { Link } from "@tanstack/react-router";
 import { clockOf } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";

@@ -1,4 +1,4 @@
-// What a run waits for and until when, with the button that sends it.
+// The event a run waits for and until when, with the button that sends it.
 import { useState } from "react";
 import { ask } from "../../api/client.ts";
 import { say } from "../../frame/messages.ts";

@@ -1,11 +1,11 @@
-// What an open wait is for, as its step asked for it, and data that would end it.
+// An open wait as its step asked for it, and data that would end it.
 import type { RunAnswer, TimelineEntry } from "./run-data.ts";
 
 export interface Awaited {
   readonly entry: TimelineEntry;
   readonly kind: "event" | "signal";
   readonly name: string;
-  /** What the event must fulfil beside its name, as its author wrote it. */
+  /** The event's condition beside its name, as its author wrote it. */
   readonly condition: string | null;
   /** Null for a wait without an end. */
   readonly until: number | null;

@@ -1,4 +1,4 @@
-// Which other run to put beside this one: of its key, of its function, or any by its id.
+// Chooses another run to put beside this one: of its key, of its function, or any by its id.
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ask } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-// What the step told a system outside, so that it could know the second try from the first. Nothing told is the sentence in magenta.
+// The key a step gave to a system outside, so that it could know the second try from the first. The sentence in magenta: none was given.
 import { Copy } from "../../parts/copy.tsx";
 import { Glyph } from "../../parts/glyph.tsx";
 import { cutMiddle } from "../../parts/id.tsx";
@@ -16,7 +16,7 @@ interface DestinationPartProps {
 
 const givesKeys: ReadonlySet<TimelineEntry["kind"]> = new Set(["run", "effect", "fetch", "transaction"]);
 
-/** What is wrong with the key it sent, before everything else. */
+/** Trouble with the key it sent, before everything else. */
 export function DestinationTold({ entry, effect, run, group }: DestinationPartProps) {
   const other = otherRun(run, group);
   const { data } = useRun(other ?? "", other !== null);

@@ -1,17 +1,17 @@
-// What differs between what was and what a person wrote, path by path.
+// Differences between the old value and the one a person wrote, path by path.
 import { visibleText } from "../../parts/visible-text.ts";
 import { differencesOf } from "../compare/differences.ts";
 import { count } from "./run-words.ts";
 import "./difference-list.css";
 
-// What a person changes by hand.
+// As many as a person changes by hand.
 const shownMax = 20;
 const charsMax = 200;
 
 interface DifferenceListProps {
   readonly before: unknown;
   readonly after: unknown;
-  /** What it differs from, in words. */
+  /** The other side of the difference, in words. */
   readonly than: string;
 }
 

@@ -14,7 +14,7 @@ export interface Fold extends Span {
 
 export interface Scale extends Span {
   readonly folds: readonly Fold[];
-  /** Where on the track an instant stands, 0 to 1. */
+  /** An instant's place on the track, 0 to 1. */
   at(instant: number): number;
   /** The instant at a place on the track: what a drag on the axis means. */
   instant(at: number): number;

@@ -1,4 +1,4 @@
-// What a step was given, in a sentence.
+// A step's input, in a sentence.
 import type { TimelineEntry } from "./run-data.ts";
 
 export function inputWords({ input, kind }: Pick<TimelineEntry, "input" | "kind">): string {

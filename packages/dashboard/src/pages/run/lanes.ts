@@ -24,7 +24,7 @@ export type Lane =
       readonly isOpen: boolean;
     };
 
-/** Where in its bracket a line stands. */
+/** A line's place in its bracket. */
 export type Bracket = "first" | "middle" | "last";
 
 /** `all`: every step; `slow`: of a series those that are slow or had an error; `failed`: nothing but steps that had one. */
@@ -89,7 +89,7 @@ function seriesLanes(series: Series, { show, turned, selected }: Shown): Lane[] 
     rest = [];
   };
   for (const row of series.rows) {
-    // What goes on is where somebody looks.
+    // A step still going on is where people look.
     const isTelling = hasError(row) || isSlow(row, series) || row.to === null || row.id === selected;
     if (!isTelling) {
       rest.push(row);
@@ -137,7 +137,7 @@ function bracketed(together: readonly Row[], shown: Shown): Lane[] {
   return together.map((row, i) => line(row, null, place(i)));
 }
 
-/** How many steps there are, how many of them are worth a line, and how many had an error. */
+/** The number of steps, of those worth a line, and of those that had an error. */
 export function countsOf(rows: readonly Row[]): {
   readonly all: number;
   readonly slow: number;

@@ -1,4 +1,4 @@
-// What the app says about the run or a step: scores, what a model cost, notes of its author.
+// Metadata of the run or a step: scores, what a model cost, notes of its author.
 import { sizeWords } from "../../parts/size-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { metadataPairs, metadataTitle } from "./metadata-words.ts";

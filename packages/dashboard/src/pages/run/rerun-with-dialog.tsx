@@ -45,7 +45,7 @@ export function RerunWithDialog(props: RerunWithProps) {
 // Typing is not a question yet; a pause is.
 const typingMs = 300;
 
-/** What becomes of the key with this data, asked once the typing pauses; null while it is not known. */
+/** The key's fate with this data, asked once the typing pauses; null while it is not known. */
 function useKeyPreview(runId: string, text: string, isReadable: boolean) {
   const [asked, setAsked] = useState(text);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What becomes of keys when a run is rerun with other data, said before it is done.
+// The fate of keys when a run is rerun with other data, said before it is done.
 import type { Answer } from "../../api/client.ts";
 import { lengthWords } from "../../parts/time-words.ts";
 import type { EffectItem, RunDetail } from "./run-data.ts";
@@ -21,7 +21,7 @@ export function functionKeyWords({ key, runKey, dataKey }: KeyPreview): string {
 
 const keyed: ReadonlySet<string> = new Set(["run", "fetch", "transaction"]);
 
-/** What destinations know of the first run, and whether they may have forgotten. */
+/** The destinations' knowledge of the first run, and whether they may have forgotten it. */
 export function destinationKeyWords(run: RunDetail, effects: readonly EffectItem[], now: number): string[] {
   const sent = effects.filter(({ state }) => state === "sent");
   const open = effects.filter(({ state }) => state !== "sent");

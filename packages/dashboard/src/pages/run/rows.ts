@@ -47,7 +47,7 @@ export const nameOf = (entry: Pick<TimelineEntry, "name" | "kind">): string =>
       ? `${entry.name} not asked for`
       : entry.name;
 
-/** What is known beside the timeline itself. */
+/** Facts from beside the timeline. */
 export interface RowsFacts {
   readonly now: number;
   readonly effects: readonly EffectItem[];
@@ -203,7 +203,7 @@ export function processOf(node: string): { readonly host: string; readonly proce
   return named === null ? { host: node, process: null } : { host: named[2]!, process: named[1]! };
 }
 
-/** When something other than waiting went on: what a fold must leave alone. */
+/** Spans of work: a fold must leave them alone. */
 export const workOf = (rows: readonly Row[], now: number): Span[] =>
   rows.flatMap(({ bars }) =>
     bars.flatMap(({ kind, from, to }) =>

@@ -1,4 +1,4 @@
-// What the server tells of one run, by the names its API has for it.
+// The server's answers about one run, by the names its API has for them.
 import type { Answer } from "../../api/client.ts";
 
 export type RunAnswer = Answer<"GET /api/runs/:run">;

@@ -1,4 +1,4 @@
-// What a person reads first: which function, for which key, where it is; whether it is one too many; the facts.
+// Read first: the function, the key, the state; whether it is one run too many; the facts.
 import { Link } from "@tanstack/react-router";
 import { hasPage } from "../../pages.ts";
 import { ActButton, Button, buttonClass } from "../../parts/button.tsx";

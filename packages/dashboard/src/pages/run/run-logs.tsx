@@ -1,4 +1,4 @@
-// What the run's code wrote through its logger: beside its step, and all of it in the order of writing. Followed while the run is open.
+// Log lines of the run's code: beside their step, and all of them in the order of writing. Followed while the run is open.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useCallback } from "react";
@@ -72,7 +72,7 @@ function Lines({
   stepOf,
 }: {
   readonly lines: readonly LogLine[];
-  /** Where a step is led to by its lines; null beside the step itself. */
+  /** The step a line links to; null beside the step itself. */
   readonly stepOf: ((stepId: string) => { readonly name: string; readonly param: string | undefined } | null) | null;
 }) {
   return (

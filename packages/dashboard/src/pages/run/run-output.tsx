@@ -1,4 +1,4 @@
-// What the run returned, or what it ended with, and what it was given: before how it got there.
+// The run's output, or the error it ended with, and its input: before how it got there.
 import { Link } from "@tanstack/react-router";
 import { ActButton } from "../../parts/button.tsx";
 import { StoredPayload } from "../../parts/payload.tsx";

@@ -15,7 +15,7 @@ export const stepInputPath = (run: string, step: string): string =>
 
 export const historyOf = (run: string): string => downloadOf("/api/runs/:run/history", { run }, {});
 
-/** What the server refused, and what to do about it. */
+/** The server's refusal, and what to do about it. */
 export const problemWords = (error: unknown): string =>
   error instanceof ApiError ? [error.detail, error.next].filter((each) => each !== null).join(". ") : String(error);
 

@@ -1,4 +1,4 @@
-// What is said of a run in sentences.
+// A run in sentences.
 import { timesWord } from "../../../../idem/src/stories/story-words.ts";
 import { lengthWords } from "../../parts/time-words.ts";
 import { visibleText } from "../../parts/visible-text.ts";
@@ -80,7 +80,7 @@ export function titleOf(
   };
 }
 
-/** What a run is called by those who see what it made: the receipt of its effects, or its output's beginning. */
+/** A run's name by the things it made: the receipts of its effects. */
 export function madeWords(effects: readonly EffectItem[]): string | null {
   const receipts = effects.flatMap(({ receipt }) => (receipt === null ? [] : [receipt]));
   return receipts.length === 0 ? null : receipts.slice(0, 3).join(", ");
@@ -118,7 +118,7 @@ export function cancelWords(run: RunDetail, effects: readonly EffectItem[]): str
   ].join(" ");
 }
 
-/** Which step a person most likely came for. */
+/** The step a person most likely came for. */
 export function tellingStep(run: RunDetail): TimelineEntry | undefined {
   const { timeline } = run;
   return (

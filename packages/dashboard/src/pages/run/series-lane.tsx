@@ -18,7 +18,7 @@ interface FoldProps {
 // As many as can be told apart on a track.
 const errorsDrawn = 100;
 
-/** What they took together, pale, and every error of theirs over it. */
+/** The time they took together, pale, and every error of theirs over it. */
 function barsOf(rows: readonly Row[]): Bar[] {
   const from = Math.min(...rows.map((row) => row.from));
   const isOpen = rows.some(({ to }) => to === null);

@@ -1,5 +1,5 @@
 // Steps of one kind: three or more whose names differ by a number (`index-shard-1` to `index-shard-300`), or that have one name. They
-// are read as one line that says how they went; the slow ones and those with an error are what somebody looks for.
+// are read as one line that says how they went; people look for the slow ones and those with an error.
 import type { Row } from "./rows.ts";
 
 export interface Series {

@@ -1,5 +1,5 @@
-// What a step was given: the arguments of its callback, or what another tool was asked for. A callback without arguments reads what stands
-// around it, which is the run's event and the outcomes before it.
+// A step's input: the arguments of its callback, or the request of another tool. A callback without arguments reads the variables around
+// it: the run's event and the outcomes before it.
 import { Link } from "@tanstack/react-router";
 import { StoredPayload } from "../../parts/payload.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
@@ -11,7 +11,7 @@ import { inputPath, stepInputPath } from "./run-queries.ts";
 export function StepInput({ answer, entry }: { readonly answer: RunAnswer; readonly entry: TimelineEntry }) {
   const { events, run } = answer;
   const { input } = entry;
-  // What the run was given is not always what its event has.
+  // A run's input is not always its event's data.
   const pathOf = ({ internalId }: EventDetail) => (events.length === 1 ? inputPath(run.id) : dataPath(internalId));
   const isKept = input !== null && input.lost === null;
   return (

@@ -1,5 +1,5 @@
-// The timeline as a waterfall, or as a table. Which part of it, folded or not, which steps and in which form stands in the address.
-// What says where one is stays at the top while a thousand rows go by.
+// The timeline as a waterfall, or as a table. Its part, folded or not, its steps and its form stand in the address.
+// The parts that say where one is stay at the top while a thousand rows go by.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { useKeys } from "../../keys.ts";

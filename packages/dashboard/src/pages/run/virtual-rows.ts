@@ -22,7 +22,7 @@ interface RowsToDraw {
   readonly count: number;
   readonly keyOf: (index: number) => string;
   readonly heightOf: (index: number) => number;
-  /** What stands over the rows while they scroll. */
+  /** The height of what stays over the rows while they scroll. */
   readonly stuckPx: number;
 }
 

@@ -15,14 +15,14 @@ interface WaterfallRowProps {
   readonly scale: Scale;
   readonly now: number | null;
   readonly runId: string;
-  /** What stands in the address for this step. */
+  /** This step in the address. */
   readonly param: string;
   readonly isSelected: boolean;
   /** Shows the run it invoked; otherwise its step's panel has the link. */
   readonly nests: boolean;
 }
 
-/** What stands in a line; the list around it knows its place. Drawn anew only when something of it changed. */
+/** The contents of a line; the list around it knows its place. Drawn anew only when something of it changed. */
 export const WaterfallRow = memo(function WaterfallRow(props: WaterfallRowProps) {
   const { lane, scale, now, runId, param, isSelected, nests } = props;
   const { row } = lane;

@@ -1,4 +1,4 @@
-// Where the time under the bars is named: days in their middle, hours and minutes where they begin.
+// Places of the times under the bars: days in their middle, hours and minutes where they begin.
 import { clockOf } from "../../parts/time-words.ts";
 
 const minute = 60_000;

@@ -1,4 +1,4 @@
-// Which columns the list of runs has; the address keeps them.
+// Chooses the columns of the list of runs; the address keeps them.
 import { Menu } from "../../parts/menu.tsx";
 import { columnNames, columns, columnsOf, columnsText } from "./run-columns.ts";
 import type { RunsView } from "./runs-view.ts";

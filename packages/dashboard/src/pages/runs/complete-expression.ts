@@ -1,4 +1,4 @@
-// What may stand where somebody is typing an expression: fields of events that came lately, and whole examples to begin with.
+// Completions for an expression being typed: fields of events that came lately, and whole examples to begin with.
 
 export const examples: readonly string[] = [
   "event.data.amount > 100",

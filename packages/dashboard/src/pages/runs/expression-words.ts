@@ -1,4 +1,4 @@
-// What people type into the filter, read as they meant it.
+// Text typed into the filter, read as it was meant.
 
 const isExpression = /\b(event|output)\s*(\.|\[|==?|!=)|\bhas\(/;
 

@@ -25,7 +25,7 @@ const pathsOfSchema = (schema: Shape, path: string, depth = 0): readonly string[
         name.test(key) ? pathsOfSchema(inner, `${path}.${key}`, depth + 1) : [],
       );
 
-/** Asked once somebody is in the field. */
+/** Asked once the field has the focus. */
 export function useFieldPaths(isWanted: boolean): readonly string[] {
   const { data } = useQuery({
     queryKey: ["field-paths"],

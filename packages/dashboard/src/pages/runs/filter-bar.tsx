@@ -1,4 +1,4 @@
-// How the list is grouped, ordered and narrowed. All of it stands in the address.
+// Groups, orders and narrows the list. All of it stands in the address.
 import { useQuery } from "@tanstack/react-query";
 import { ask } from "../../api/client.ts";
 import { useKeys } from "../../keys.ts";
@@ -42,10 +42,10 @@ const runOrders: readonly Choice[] = [
 interface FilterBarProps {
   readonly view: RunsView;
   readonly totals: TotalsAnswer | undefined;
-  /** What the time is called when it is none of the choices. */
+  /** The time's name when it is none of the choices. */
   readonly range: string;
   readonly mistake: string | null;
-  /** Where the numbers of the list begin, by when runs ended; null where they are of no such time. */
+  /** The beginning of the list's numbers, by when runs ended; null where they are of no such time. */
   readonly countedSince: number | null;
 }
 

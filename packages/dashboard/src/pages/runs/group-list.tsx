@@ -53,7 +53,7 @@ export function GroupList({ view, groups: { list, pinned, matching }, totals }: 
       return list.rows.filter(({ id, isLoud }) => !isPinned || !isLoud || id === search.open).map(line);
     if (!isPinned) return [...first, ...list.rows.map(line)];
     const above = new Set(pinned.groups.map(({ id }) => id));
-    // What became loud since it was listed has moved up.
+    // Groups that became loud since they were listed have moved up.
     const rest = list.rows.filter(({ id, isLoud }) => !isLoud && !above.has(id));
     return [
       ...first,

@@ -28,7 +28,7 @@ export function GroupPanel({ group }: { readonly group: GroupItem }) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });
-  // What somebody asked for is not given up for news.
+  // A page being fetched is not given up for news.
   useFollow(useCallback(() => refetch({ cancelRefetch: false }), [refetch]));
   const askers = data?.pages.flatMap((page) => page.askers) ?? [];
   const newest = data?.pages.at(-1);

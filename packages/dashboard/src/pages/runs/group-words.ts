@@ -59,7 +59,7 @@ export const whoAsked = ({ counts }: GroupItem): readonly Askers[] => [
   ...some("rerun", counts.reruns),
 ];
 
-/** The same for whoever cannot see the shapes. */
+/** The same for people who cannot see the shapes. */
 export function whoAskedWords({ counts: { suppressed, slipped, reruns } }: GroupItem): string {
   const others = [
     slipped > 0 ? `${numberWords(slipped)} slipped through` : null,

@@ -1,4 +1,4 @@
-// What the Runs page asks the server: groups, totals, and who asked for a group.
+// The Runs page's questions to the server: groups, totals, and who asked for a group.
 import { type Answer, ask, type Query } from "../../api/client.ts";
 
 export type GroupsAnswer = Answer<"GET /api/groups">;

@@ -26,7 +26,7 @@ interface HeadlineProps {
   readonly matching: {
     readonly rows: readonly GroupItem[];
     readonly isAll: boolean;
-    /** How many runs there are, where that is counted. */
+    /** The number of runs, where that is counted. */
     readonly known: Matching | null;
   } | null;
   readonly rows: readonly GroupItem[];
@@ -96,7 +96,7 @@ interface OfStateProps {
   readonly matching: NonNullable<HeadlineProps["matching"]>;
 }
 
-/** What the filter finds, and how many: counted, or of the rows that are here. */
+/** The filter's finds and their number: counted, or of the rows that are here. */
 function OfState({ view, when, state, matching: { rows, isAll, known } }: OfStateProps) {
   const utc = useSettings().zone === "utc";
   const now = useNow();
@@ -212,7 +212,7 @@ const Show = ({
     </Link>
   );
 
-// Whoever listens hears the page at most this often.
+// A screen reader speaks the page at most this often.
 const spokenEveryMs = 10_000;
 
 function Said({

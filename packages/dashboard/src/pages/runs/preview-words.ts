@@ -30,7 +30,7 @@ export function previewWords({ preview, state, attempt }: Shown): string {
   return text.test(preview) ? unquoted(preview.endsWith('"') ? preview : `${preview}"`) : preview;
 }
 
-/** For whoever cannot see that the run is open: it is no output yet. */
+/** For people who cannot see that the run is open: it is no output yet. */
 export const madeBy = (step: string): string => visibleText(`So far, by step ${step}:`);
 
 export function previewTitle(run: Shown): string {

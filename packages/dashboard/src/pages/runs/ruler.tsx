@@ -7,7 +7,7 @@ import "./ruler.css";
 interface RulerProps {
   readonly loud: readonly GroupItem[];
   readonly totals: TotalsAnswer;
-  /** Where a group stands among the rows, of how many; null when it is not among them. */
+  /** A group's place among the rows, 0 to 1; null when it is not among them. */
   readonly placeAmong: (group: string) => number | null;
   readonly isBusy: boolean;
   readonly onJump: (group: string) => void;
@@ -36,7 +36,7 @@ export function Ruler({ loud, totals, placeAmong, isBusy, onJump }: RulerProps) 
   );
 }
 
-/** How many keys came after it, of all: the bars say how many there were in each stretch of time. */
+/** The share of all keys that came after it: the bars say how many there were in each stretch of time. */
 export function placeOf({ runs }: GroupItem, { buckets, bucketMs, first, until }: TotalsAnswer): number {
   const newest = Math.max(...runs.filter(({ kind }) => kind !== "rerun").map(({ createdAt }) => createdAt));
   if (first === 0 || !Number.isFinite(newest)) return 0;

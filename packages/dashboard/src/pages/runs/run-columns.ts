@@ -1,4 +1,4 @@
-// What a list of runs one by one shows of each, beside its id and its state, and in which order they stand.
+// The columns of a list of runs one by one, beside id and state, and its orders.
 import type { RunOrder } from "../../../../idem/src/server/api/run-orders.ts";
 
 export const columnNames = ["key", "fn", "event", "started", "took", "ended"] as const;

@@ -187,7 +187,7 @@ function Cell({ name, row, run, place }: CellProps) {
   }
 }
 
-/** How long it took, or has been at it so far. */
+/** The time it took, or has been at it so far. */
 function Took({ run: { startedAt, endedAt } }: { readonly run: GroupedRun }) {
   const now = useNow();
   if (startedAt === null) return <span className="faint">not begun</span>;

@@ -1,4 +1,4 @@
-// What ran, for what, and whether anything ran more often than it should. Did anything happen twice?
+// Runs, their keys, and whether anything ran more often than it should. Did anything happen twice?
 import { PageTitle } from "../../frame/page-title.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";
 import { useNow } from "../../parts/now.ts";

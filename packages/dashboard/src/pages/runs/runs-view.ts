@@ -1,4 +1,4 @@
-// What the address says is to be seen. Typing in a filter replaces the entry in the history, choosing one adds an entry.
+// The view that the address names. Typing in a filter replaces the entry in the history, choosing one adds an entry.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { isRunOrder, type RunOrder } from "../../../../idem/src/server/api/run-orders.ts";
@@ -12,7 +12,7 @@ const useRunsSearch = () => useSearch({ from: "/runs" });
 export type RunsSearch = ReturnType<typeof useRunsSearch>;
 export type Group = NonNullable<RunsSearch["group"]>;
 
-/** What the page shows when the address names no time. */
+/** The page's time when the address names none. */
 export const sinceUnlessTold = "7d";
 
 /** Undefined takes a parameter out of the address. */
@@ -49,7 +49,7 @@ export interface RunsView {
   readonly state: RunsSearch["state"];
   /** The time, as the list is asked for it. */
   readonly times: Times;
-  /** What totals can be narrowed by. */
+  /** The filters that totals have. */
   readonly range: Query<"GET /api/totals">;
   /** Something beyond time and function narrows the list: then totals are those of more than the list. */
   readonly isNarrowed: boolean;

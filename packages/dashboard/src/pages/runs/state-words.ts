@@ -45,7 +45,7 @@ export function stateWords(state: State, count: number, isWhole: boolean, when: 
   return { tone, title };
 }
 
-/** What each of the rows failed with, the most frequent first; `others` are those with rarer ones. */
+/** The errors the rows failed with, the most frequent first; `others` are rows with rarer ones. */
 export function failedWith(rows: readonly GroupItem[]): {
   readonly errors: readonly { readonly text: string; readonly count: number }[];
   readonly others: number;

@@ -138,7 +138,7 @@ function endsOf(chart: uPlot, bucketMs: number): [number, number] {
   return times.length === 0 ? [0, 1] : [times[0]!, times.at(-1)! + bucketMs / 1000];
 }
 
-// What stands over a bar: the pixels a slipped-through run has at least.
+// Room over a bar: for the pixels a slipped-through run has at least.
 const headroom = 1.1;
 
 function highest(chart: uPlot): number {

@@ -1,4 +1,4 @@
-// The list of groups, held still while somebody reads, with what may not wait beside it: the doubled ones.
+// The list of groups, held still while a person reads, and beside it those that may not wait: the doubled ones.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import { isRunOrder } from "../../../../idem/src/server/api/run-orders.ts";
@@ -23,7 +23,7 @@ export interface Groups {
   readonly list: KeysetList<GroupItem>;
   /** Null where nothing is pinned: another order, another grouping, a narrower filter. */
   readonly pinned: Pinned | null;
-  /** How many runs of the state there are; null where nobody knows without looking at all of them. */
+  /** The number of runs of the state; null where only a look at all of them would say. */
   readonly matching: Matching | null;
   /** In an order by length or start: how many of the newest were put in order, where not all were. */
   readonly ordered: Ordered | null;

@@ -31,7 +31,7 @@ export interface Troubles {
 
 const waitingShown = 100;
 
-/** What is wrong when nothing ran twice; not asked for otherwise. */
+/** Other troubles, when nothing ran twice; not asked for otherwise. */
 export function useTroubles(range: Range, isWanted: boolean): Troubles | undefined {
   const { data, refetch } = useQuery({
     queryKey: ["troubles", range],

@@ -1,4 +1,4 @@
-// Which fields of which events are searched by: from then on values of these are found in all events, and not only in the newest.
+// Chooses fields of events to search by: from then on their values are found in all events, and not only in the newest.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, ask } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-// How this browser shows things, which fields are searched by, and who is signed in.
+// This browser's way to show things, the fields searched by, and the session.
 import { type Session, useSession } from "../../api/session.ts";
 import { type Status, useStatus } from "../../api/status.ts";
 import { PageTitle } from "../../frame/page-title.tsx";

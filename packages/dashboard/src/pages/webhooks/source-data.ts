@@ -52,7 +52,7 @@ export const choosesSecret = (provider: string): boolean =>
 export interface Provider {
   readonly id: NewSource["provider"];
   readonly name: string;
-  /** Where its secret is found. */
+  /** The place to find its secret. */
   readonly secret: string;
 }
 

@@ -1,4 +1,4 @@
-// What providers delivered and what was refused. Did it arrive, was it genuine, was it new?
+// Providers' deliveries, taken and refused. Did it arrive, was it genuine, was it new?
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useStatus } from "../../api/status.ts";
@@ -152,7 +152,7 @@ const line = `app.post("/hooks/stripe", webhook({ source: "stripe", provider: st
 
 const onlyServers = "Sources have addresses of an Idem server, which this application is not.";
 
-/** `onPick`: null beside an engine of somebody's own, where a provider would find no address to deliver to. */
+/** `onPick`: null beside an application's own engine, where a provider would find no address to deliver to. */
 const NoSource = ({ onPick }: { readonly onPick: ((provider: Provider["id"]) => void) | null }) =>
   onPick === null ? (
     <Empty title="No source is received here">

@@ -1,4 +1,4 @@
-// Who works on this store: each process with its role, version, heartbeat and what it holds.
+// Workers of this store: each process with its role, version, heartbeat and what it holds.
 import { PageTitle } from "../../frame/page-title.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorPart } from "../../parts/error-part.tsx";

@@ -1,4 +1,4 @@
-// What in the data does not fit its schema, field by field, for whoever fills it in. Only what the form draws is looked at: the app has the
+// Mistakes of data against its schema, field by field, for the person who fills it in. Only fields the form draws are looked at: the app has the
 // whole schema and the last word, so nothing is ever refused here.
 import { entriesOf, type JsonSlice, sliceAt, stringOf } from "../json-text.ts";
 import { type Path, sliceOf } from "./json-edit.ts";
@@ -17,7 +17,7 @@ import type {
 export interface Mistake {
   readonly path: Path;
   readonly words: string;
-  /** Nothing stands there yet: told only once somebody wants to send it. */
+  /** Nothing stands there yet: shown only once a person wants to send it. */
   readonly isMissing: boolean;
 }
 

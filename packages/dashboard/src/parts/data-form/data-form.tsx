@@ -11,10 +11,10 @@ import { jsonMistake } from "./plain-fields.ts";
 import type { ChoiceShape, DataField, GroupShape, ItemShape, ListShape } from "./schema-fields.ts";
 import type { DataEntry } from "./use-data-entry.ts";
 
-/** What every field needs to know of the entry it stands in. */
+/** The facts every field needs of the entry it stands in. */
 interface Form {
   readonly entry: DataEntry;
-  /** What is wrong at a place, once it is to be told. */
+  /** The mistake at a place, once it is to be shown. */
   errorAt(path: Path): string | null;
   /** Somebody was there and left. */
   leave(path: Path): void;
@@ -28,7 +28,7 @@ export function DataForm({ entry, group }: { readonly entry: DataEntry; readonly
     errorAt: (path) => {
       const mistake = byPlace.get(placeOf(path));
       if (mistake === undefined) return null;
-      // While somebody types, what is not finished is not wrong yet.
+      // While a person types, an unfinished value is not wrong yet.
       return entry.isTold || (left.has(placeOf(path)) && !mistake.isMissing) ? mistake.words : null;
     },
     leave: (path) => setLeft((now) => (now.has(placeOf(path)) ? now : new Set(now).add(placeOf(path)))),
@@ -230,7 +230,7 @@ function ListField({ form, field, path }: FieldProps<DataField & ListShape>) {
   );
 }
 
-/** What no other field can hold. Until it is JSON it is kept beside the text. */
+/** For values no other field can hold. Until it is JSON it is kept beside the text. */
 function JsonField({ form, field, path }: FieldProps<DataField>) {
   const { text, edit, drafts, setDraft } = form.entry;
   const slice = sliceOf(text, path);

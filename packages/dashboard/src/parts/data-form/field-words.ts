@@ -40,7 +40,7 @@ const nullWords = ({ isNullable, isRequired, kind }: DataField): string | null =
 
 const capital = (words: string): string => words.slice(0, 1).toUpperCase() + words.slice(1);
 
-/** How a choice reads: a text without its quotes. */
+/** A choice in words: a text without its quotes. */
 export function choiceWords(literal: string): string {
   const value = JSON.parse(literal) as unknown;
   return visibleText(typeof value === "string" && value !== "" ? value : literal);

@@ -7,7 +7,7 @@ export type Path = readonly (string | number)[];
 const entriesIn = (text: string, slice: JsonSlice): readonly JsonEntry[] =>
   slice.kind === "object" || slice.kind === "array" ? entriesOf(text, slice, Number.POSITIVE_INFINITY).entries : [];
 
-/** Where the value stands; null where there is none. */
+/** The value's place; null where there is none. */
 export function sliceOf(text: string, path: Path): JsonSlice | null {
   let slice = sliceAt(text);
   for (const part of path) {

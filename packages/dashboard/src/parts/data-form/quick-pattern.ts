@@ -1,4 +1,4 @@
-// Which patterns of a schema may be tried on what somebody types. A pattern that repeats a repetition, `(a+)+`, can take longer than the
+// Patterns of a schema that may be tried on text as it is typed. A pattern that repeats a repetition, `(a+)+`, can take longer than the
 // universe for thirty characters, and the page with it; such ones, and those the browser cannot read, are left to the app.
 
 const patternCharsMax = 1_000;

@@ -8,7 +8,7 @@ interface Named {
   /** Null may stand in its place. */
   readonly isNullable: boolean;
   readonly about: string | null;
-  /** What it holds before anybody typed, as JSON text: its default, or an example. */
+  /** Its first value, as JSON text: its default, or an example. */
   readonly beginning: string | null;
 }
 
@@ -132,7 +132,7 @@ function typeOf(schema: Schema): string | null {
 function boundIn(schema: Schema, inclusive: string, exclusive: string): Bound | null {
   const beyond = numberIn(schema, exclusive);
   const value = beyond ?? numberIn(schema, inclusive);
-  // What JavaScript can count to is the library's bound, not the author's.
+  // JavaScript's largest integer is the library's bound, not the author's.
   if (value === null || Math.abs(value) >= Number.MAX_SAFE_INTEGER) return null;
   return { value, isExclusive: beyond !== null };
 }
@@ -192,7 +192,7 @@ function listOf(schema: Schema, reading: Reading, depth: number, refs: readonly 
   return { kind: "list", item: shape, minItems: numberIn(schema, "minItems"), maxItems: numberIn(schema, "maxItems") };
 }
 
-/** What stands in the form before anybody typed, as a value. */
+/** The form's first contents, as a value. */
 export function beginningOf(group: GroupShape): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     group.fields.flatMap((field): [string, unknown][] => {

@@ -1,5 +1,5 @@
-// The data of an event while somebody writes it. There is one text; the form and the JSON are two views of it, so nothing typed in one is
-// missing in the other. What does not fit the schema is told before it is sent, once, and then it is theirs to send.
+// The data of an event while a person writes it. There is one text; the form and the JSON are two views of it, so nothing typed in one is
+// missing in the other. Mistakes against the schema are shown before it is sent, once, and then it is theirs to send.
 import { useEffect, useMemo, useRef, useState } from "react";
 import { checkData, type Mistake, placeOf } from "./check-data.ts";
 import type { Path } from "./json-edit.ts";

@@ -1,4 +1,4 @@
-// Which lines of a small text are new and which are gone. Pure.
+// The new lines of a small text, and those that are gone. Pure.
 
 /** Lines that both have, in their order, as long as can be. */
 function commonLengths(before: readonly string[], after: readonly string[]): number[][] {

@@ -46,7 +46,7 @@ const codeOf = (text: string): string =>
     (token) => token.replaceAll(/[^\n\r]/g, " "),
   );
 
-/** Where a list of configurations begins: behind its bracket. Of other functions nobody knows what they make of their first argument. */
+/** The beginning of a list of configurations: behind its bracket. Of other functions nobody knows what they make of their first argument. */
 const opening = String.raw`(?:\[|(?:defineConfig|\w*[eE]slint\w*\.config)\(\s*\[?)`;
 
 /** Behind the bracket of the list that is exported; null where it is something else. */

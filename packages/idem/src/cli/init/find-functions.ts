@@ -1,4 +1,4 @@
-// Which modules of a project define functions, by their text: what `idem verify` will load.
+// The modules of a project that define functions, by their text: `idem verify` will load them.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readSource } from "../verify-inputs.ts";

@@ -50,7 +50,7 @@ export function withOxlintPlugin(text: string): Edited {
       jsPlugins?: readonly (string | { readonly specifier?: string })[];
     };
     const has = jsPlugins.some((each) => (typeof each === "string" ? each : each.specifier) === "eslint-plugin-idem");
-    // Which of its rules are wanted is theirs to say by then.
+    // By then the choice of its rules is theirs.
     if (has) return { kind: "same" };
     const plugged = withItem(text, "jsPlugins", "eslint-plugin-idem");
     const edited = recommendedRules.reduce((sum, name) => withMember(sum, "rules", name, "error"), plugged);

@@ -1,4 +1,4 @@
-// What bulk work does to each run, and which runs it leaves alone. A run is rerun only while no later run stands for its key: so bulk work
+// The action of bulk work on each run, and the runs it leaves alone. A run is rerun only while no later run stands for its key: so bulk work
 // that is asked for twice, or over runs of one key that failed one after the other, makes one run of it.
 import { functionScope, isTaken } from "../../model/claim.ts";
 import { isEnded } from "../../model/run.ts";
@@ -22,7 +22,7 @@ export const runsAtOnce = 20;
 // Of twenty keys.
 const groupRunsMax = 1_000;
 
-/** The new run's id follows from the work's and the old run's: whoever goes on after a crash makes no second one. */
+/** The new run's id follows from the work's and the old run's: going on after a crash makes no second one. */
 export const rerunIdOf = (env: string, order: Pick<BulkOrder, "id" | "startedAt">, runId: string): string =>
   derivedUlid(Math.floor(order.startedAt), `${env}\n${order.id}\n${runId}`);
 

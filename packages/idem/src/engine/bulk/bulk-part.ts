@@ -1,4 +1,4 @@
-// Bulk work a page of runs at a time, for whoever asks from outside: the command line, which has to hear of it soon and may stop. The same
+// Bulk work a page of runs at a time, for the command line, which has to hear of it soon and may stop. The same
 // page, only looked at, is a dry run.
 import type { Work } from "../../model/turns.ts";
 import type { Engine } from "../engine.ts";
@@ -31,7 +31,7 @@ export const emptyPart: BulkPart = {
 
 type Order = Omit<BulkOrder, "reason">;
 
-/** What the part would do. Nothing is done. */
+/** Says what the part would do. Nothing is done. */
 export async function lookAtPart(
   reading: RunReading & { readonly now: number },
   order: Order,

@@ -1,4 +1,4 @@
-// Why a run that fits the filter of bulk work is left out of it: nothing is done twice, and nothing that somebody else is doing.
+// Why a run that fits the filter of bulk work is left out of it: nothing is done twice, and nothing that others are doing.
 
 export const bulkActions = ["rerun", "cancel", "release", "release-keys"] as const;
 
@@ -32,14 +32,14 @@ const words: Readonly<Record<LeftOutReason, string>> = {
 
 export const leftOutWords = (why: LeftOutReason): string => words[why];
 
-/** How many were left out for one reason, and the first of them. */
+/** The number left out for one reason, and the first of them. */
 export interface LeftOut {
   readonly why: LeftOutReason;
   readonly count: number;
   readonly runIds: readonly string[];
 }
 
-// As many as somebody reads through.
+// As many as a person reads through.
 const idsShown = 50;
 
 /** Those of before with more of one reason. */

@@ -39,7 +39,7 @@ export interface RunSelection extends BulkFilter {
 export interface RunReading {
   readonly reads: StoreReads;
   readonly env: string;
-  /** What people call a function today. */
+  /** A function's name of today. */
   fullName(fn: string): string;
 }
 

@@ -18,7 +18,7 @@ type Table = { readonly [R in Described as `${R["method"]} ${R["path"]}`]: Types
 /** "GET /api/runs/:run" */
 export type RouteName = keyof Table;
 
-/** Values from the wire are somebody else's: nobody changes them. */
+/** Values from the wire are the sender's: nobody changes them. */
 type Fixed<T> = T extends (infer Item)[]
   ? readonly Fixed<Item>[]
   : T extends object

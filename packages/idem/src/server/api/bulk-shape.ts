@@ -5,7 +5,7 @@ import { runStates } from "../../model/run.ts";
 import type { BulkProgress } from "../bulk-progress.ts";
 import { instantText } from "../read-input.ts";
 
-// As many as somebody ticks by hand; more than that is a filter.
+// As many as a person ticks by hand; more than that is a filter.
 const runsNamedMax = 500;
 
 export const bulkFilter = z

@@ -1,5 +1,5 @@
-// Names of events that no trigger has and functions listen to all the same: they cancel runs, or runs wait for them. What code waits for is
-// known from runs that did: those that wait now, and the newest of those that have gone on.
+// Names of events that no trigger has and functions listen to all the same: they cancel runs, or runs wait for them. Waits of code are
+// known from runs that waited: those that wait now, and the newest of those that have gone on.
 import type { Engine } from "../../engine/engine.ts";
 
 // Recorded steps that are looked at.

@@ -1,5 +1,5 @@
 // Payloads inside an answer: small ones are there, large ones are left out and have an address of their own. A run may keep
-// 32 MB of outcomes; the page that shows it wants the one step somebody clicked on.
+// 32 MB of outcomes; the page that shows it wants the one step a person clicked on.
 import { z } from "zod";
 import { fromJson } from "../../model/json.ts";
 import type { SerializedError } from "../../model/user-errors.ts";

@@ -1,4 +1,4 @@
-// Copies of the store that somebody fetches in parts: made beside the store by `idem backup`, for this user alone, and removed once nobody asks for them any more.
+// Copies of the store that are fetched in parts: made beside the store by `idem backup`, for this user alone, and removed once nobody asks for them any more.
 import { errors } from "../../model/errors.ts";
 import {
   fileBytes,

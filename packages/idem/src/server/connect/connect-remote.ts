@@ -27,7 +27,7 @@ import { type Admission, type ConnectionEvents, WorkerConnection } from "./worke
 import { WorkerPool } from "./worker-pool.ts";
 import type { WorkerSocket } from "./worker-socket.ts";
 
-/** Where a socket comes from. */
+/** The origin of a socket. */
 interface Origin {
   readonly address: string;
   /** The connection whose ticket of /v0/connect/start it brought. */
@@ -77,7 +77,7 @@ export class ConnectGateway {
   readonly #strangers: SilentPeers<WorkerConnection>;
   #strangersBytes = 0;
   readonly #ticketsUsed = new Set<string>();
-  /** Ids that /v0/connect/start gave out and somebody holds: each is good for one connection at a time. */
+  /** Ids that /v0/connect/start gave out and a worker holds: each is good for one connection at a time. */
   readonly #idsHeld = new Set<string>();
   #isStopping = false;
   #whenEmpty: () => void = () => {};
@@ -256,7 +256,7 @@ export class ConnectGateway {
     await this.#elsewhere.letters.send(env, runId, { kind: "reply", requestId, response: bytes });
   }
 
-  /** Which lease is the right one the other node knows: shown a wrong one, it waits no longer for that. */
+  /** The other node knows the right lease: shown a wrong one, it waits no longer for that. */
   async #extendElsewhere(
     { letters, has }: Elsewhere,
     connection: WorkerConnection,

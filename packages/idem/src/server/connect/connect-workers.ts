@@ -11,7 +11,7 @@ import { acceptWorkerSocket } from "./worker-socket.ts";
 
 export const connectPath = "/connect";
 
-/** Stands in the address a worker is sent to, so that it is told apart from strangers before its first word. It admits nobody. */
+/** Stands in the address a worker is sent to, which marks it off from strangers before its first word. It admits nobody. */
 export const ticketParameter = "ticket";
 
 /** Calls go out over the socket from where runs are executed, so workers connect there. */

@@ -1,4 +1,4 @@
-// For tests: a gateway whose time moves only when told, and workers that do only what they are told, over sockets of memory.
+// For tests: a gateway whose time moves only on request, and workers that do only what they are asked, over sockets of memory.
 import type { RemoteCall, RemoteReply } from "../../execute/remote.ts";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import {

@@ -18,7 +18,7 @@ export interface Gathered {
   readonly isAfterFailure: (runId: string) => boolean;
 }
 
-/** Two runs that somebody found to be about the same thing. */
+/** Two runs that were found to be about the same thing. */
 export interface Link {
   readonly firstId: string;
   readonly laterId: string;

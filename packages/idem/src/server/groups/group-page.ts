@@ -74,7 +74,7 @@ const rowCost = 25;
 // For each run that is looked inside, half of what a function's own filter may cost: others wait for the loop meanwhile.
 const passCostMax = 2 * costPerMs;
 const idCost = 4;
-// A text that somebody copied from an id: it may be that of another run of the group.
+// A text copied from an id: it may be that of another run of the group.
 const idPattern = /^[0-9A-HJKMNP-TV-Z]{8,26}$/i;
 // Runs past a chunk that are looked at with it: what was guessed to be the same and stands on both sides of its end is one group.
 const aheadRuns = 30;

@@ -1,4 +1,4 @@
-// Which run of a group was first, which slipped through, which a person asked for: the rules by which a group is loud. A further run
+// The first run of a group, those that slipped through, and those a person asked for: the rules by which a group is loud. A further run
 // slipped through when a key was claimed and released by hand; or, without a key, when it came within a minute or with the same payload. What
 // `afterFailure: "release"` lets start after a failure was asked for by configuration: it is a first run again, and quiet.
 

@@ -1,4 +1,4 @@
-// The dashboard beside an embedded engine: the server's pages and API over the client's own store, under a path of somebody's application.
+// The dashboard beside an embedded engine: the server's pages and API over the client's own store, under a path of an application.
 import { expect, test, vi } from "vitest";
 import { digestThat, mounted, shop, sqliteFile } from "./mounted.suite.ts";
 

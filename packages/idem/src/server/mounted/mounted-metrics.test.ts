@@ -54,7 +54,7 @@ test("a probe needs no session: it learns whether the client can do its work, an
   // In dev it is this machine's alone, as everything is.
   const inDev = mounted({ dev: true });
   expect((await inDev.ask("/idem/health")).status).toBe(403);
-  // Nothing else is open to somebody without a session.
+  // Nothing else is open without a session.
   for (const path of ["/idem/", "/idem/api/runs", "/idem/metrics", "/idem/health/else"]) {
     expect((await ask(path)).status, path).toBe(403);
   }

@@ -1,4 +1,4 @@
-// Which of the server's routes are answered beside an embedded engine: the pages and what people ask and do. The wire of apps, workers and
+// The server's routes that are answered beside an embedded engine: the pages and what people ask and do. The wire of apps, workers and
 // senders is not: here functions and events come from the program itself. Nobody signs in either; the application knows its people.
 import { errors } from "../../model/errors.ts";
 import type { MountedClient } from "../../sdk/open-dashboard.ts";

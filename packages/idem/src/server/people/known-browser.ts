@@ -1,4 +1,4 @@
-// A browser that got in before is given a word to show with its next password. Its tries are then counted by themselves: somebody who guesses
+// A browser that got in before is given a word to show with its next password. Its tries are then counted by themselves: a stranger who guesses
 // behind the same proxy, or from everywhere at once, does not keep its person out. The word opens nothing, the password is asked for as ever;
 // it ends after 90 days, and with the password it was given for. Nothing of it is stored: every node can tell its own.
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -24,7 +24,7 @@ export interface KnownBrowser {
   readonly role: Role;
 }
 
-/** Which browser it is; null for a word nobody was given, or that has ended. */
+/** The browser of a word; null for a word nobody was given, or that has ended. */
 export function knownBrowser(roleKeys: readonly RoleKey[], word: string, now: number): KnownBrowser | null {
   const [, id, endsAt, mac] = pattern.exec(word) ?? [];
   if (id === undefined || Number.parseInt(endsAt!, 36) <= now) return null;

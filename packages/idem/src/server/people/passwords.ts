@@ -32,12 +32,12 @@ export class Passwords {
     );
   }
 
-  /** Whose there are now. */
+  /** The roles that have a password now. */
   roles(): readonly Role[] {
     return this.given.length === 0 ? ["operator"] : this.given.map(({ role }) => role);
   }
 
-  /** Whose password it is among those of the environment, of the roles it is compared for; null for nobody's. */
+  /** The role of a password among those of the environment, of the roles it is compared for; null for nobody's. */
   roleOf(text: string, roles: readonly Role[]): Role | null {
     if (text.length > passwordCharsMax) return null;
     const digest = digestOf(text);

@@ -1,4 +1,4 @@
-// Which wrong passwords the audit hears of. It is kept for a year or more and strangers can make it grow, so it hears of ten in a minute one by one, and at the
+// The wrong passwords the audit hears of. It is kept for a year or more and strangers can make it grow, so it hears of ten in a minute one by one, and at the
 // minute's end of how many more there were, tries over the bound included, and from where.
 import type { Platform, Timer } from "../../platform/platform.ts";
 

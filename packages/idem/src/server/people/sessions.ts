@@ -13,8 +13,8 @@ const kind = "session";
 
 export const sessionLifeMs = 12 * 60 * 60_000;
 export const sessionIdleMs = 2 * 60 * 60_000;
-// Of each role, so that viewers never end an operator's: people, times their browsers. Beyond it somebody signs in again: of the address that has most of
-// them, who was seen least recently, so that one who opens many ends their own.
+// Of each role, so that viewers never end an operator's: people, times their browsers. Beyond it one person has to sign in again:
+// of the address that has most of them, the one seen least recently, so that one who opens many ends their own.
 export const sessionsMax = 100;
 // A page asks several times a second; so often it is written down.
 const seenEveryMs = 60_000;
@@ -109,7 +109,7 @@ export class Sessions {
   }
 
   private async keep(name: string, kept: Kept, over: number): Promise<void> {
-    // No reason: that somebody signed in is audited where it is known who.
+    // No reason: a sign-in is audited where it is known who.
     const value = JSON.stringify(kept);
     await this.options.store.set({ env: defaultEnv, kind, name, value, over, reason: null });
   }

@@ -69,7 +69,7 @@ export class TryLimit {
     return { role, who, pool, wait: Math.max(this.failed.waitMs(who, triesMax, waitMs), ofAll) };
   }
 
-  /** A session is opened for somebody whose password was right: how long they must wait, 0 when they need not. */
+  /** A session is opened after a right password: how long its person must wait, 0 when they need not. */
   open(address: string, role: Role): number {
     const who = `${role} ${groupOf(address)}`;
     const wait = this.opened.waitMs(who, openedMax, waitMs);

@@ -1,4 +1,4 @@
-// Where a subscriber is in its channels, as it says it again when it comes back: a number for each, in the order of its topics.
+// A subscriber's place in its channels, as it says it again when it comes back: a number for each, in the order of its topics.
 import { errors } from "../../model/errors.ts";
 
 export const placeText = (places: readonly number[]): string => places.join(".");

@@ -1,4 +1,4 @@
-// What the radar found is kept once: pairs join the alert that is not closed, a person's word stands, and of many followers one moves on.
+// Alerts of the radar are kept once: pairs join the alert that is not closed, a person's word stands, and of many followers one moves on.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
 import type { AlertPair, NewAlert } from "../alerts.ts";

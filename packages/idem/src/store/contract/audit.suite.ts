@@ -1,4 +1,4 @@
-// What people did by hand is kept with who, what, to which thing, when and why, and read newest first.
+// Acts of people, done by hand, are kept with who, what, to which thing, when and why, and read newest first.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
 import { env, newEvent, type OpenStore, openWorld, plainRerun, signalWait, startPair, value } from "./world.ts";

@@ -1,4 +1,4 @@
-// A key taken in a scope for a window: the first asker wins, whoever asks again learns who won.
+// A key taken in a scope for a window: the first asker wins, and later ones learn who won.
 import { describe, expect, test } from "vitest";
 import { dayMs } from "../../model/window.ts";
 import type { ClaimInput } from "../claims.ts";

@@ -1,5 +1,4 @@
-// What was asked and answered is counted once, whoever counts and however often, and runs are found together with what they share a
-// window with.
+// Decisions are counted once, whoever counts and however often, and runs are found together with those they share a window with.
 import { describe, expect, test } from "vitest";
 import { makeUlid } from "../../model/ulid.ts";
 import type { DecisionCount } from "../counts.ts";

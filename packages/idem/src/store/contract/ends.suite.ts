@@ -1,4 +1,4 @@
-// How runs ended is counted where they end, once each, and what is told is what was committed, whether a sweep came by or not.
+// Ends of runs are counted where they end, once each, and reads give what was committed, whether a sweep came by or not.
 import { describe, expect, test } from "vitest";
 import { durationAt, sketchText } from "../../model/duration-sketch.ts";
 import { hourMs } from "../counts.ts";

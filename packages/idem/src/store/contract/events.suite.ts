@@ -173,7 +173,7 @@ export function eventsSuite(open: OpenStore): void {
         decisions: [{ kind: "started", runId: "r1" }],
         leased: [{ jobId: "r1" }],
       });
-      // What is new is decided anew.
+      // A new event has to be decided anew.
       const other = { ...input, events: [newEvent("e2")], pairs: [startPair("r2")] };
       expect(await world.store.ingest(other)).toEqual({ kind: "stale-registration", registration: 2 });
     });

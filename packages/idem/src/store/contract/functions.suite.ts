@@ -1,4 +1,4 @@
-// Functions are registered app by app; what pairs were decided with can be told from what is registered now.
+// Functions are registered app by app; the registration that pairs were decided by can be told from the present one.
 import { describe, expect, test } from "vitest";
 import type { RegisterInput } from "../functions.ts";
 import type { Store } from "../store.ts";

@@ -1,4 +1,4 @@
-// What apps say about their runs and steps is merged by kind, kept with the run and bounded.
+// Metadata of runs and steps is merged by kind, kept with the run and bounded.
 import { describe, expect, test } from "vitest";
 import type { MetadataChange } from "../../model/metadata.ts";
 import { env, everyWrite, newEvent, type OpenStore, openWorld, startPair, type World } from "./world.ts";

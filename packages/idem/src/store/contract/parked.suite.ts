@@ -220,7 +220,7 @@ export function parkedSuite(open: OpenStore): void {
         await world.advance("r1", { next: park() });
         return () => release(world, "r1");
       },
-      // Whoever comes second finds it released.
+      // The second caller finds it released.
       null,
     );
   });

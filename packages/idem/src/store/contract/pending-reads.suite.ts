@@ -1,4 +1,4 @@
-// What people and metrics see of events that wait to be decided, and of those that were decided without anybody sending anything.
+// Reads for people and metrics: events that wait to be decided, and those that were decided without anybody sending anything.
 import { describe, expect, test } from "vitest";
 import type { BufferRule } from "../../flow/plan.ts";
 import {

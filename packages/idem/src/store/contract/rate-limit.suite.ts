@@ -123,7 +123,7 @@ export function rateLimitSuite(open: OpenStore): void {
 
     everyWrite(open, "ingest within a rate limit", async (world) => async () => {
       const one = await world.ingest([newEvent("e1")], [startPair("r1", limited({ key: '"k"' }))]);
-      // What was repeated was counted once: there is room for the second.
+      // The repeat was counted once: there is room for the second.
       const two = await world.ingest([newEvent("e2")], [startPair("r2", limited())]);
       return [...one.decisions, ...two.decisions];
     });

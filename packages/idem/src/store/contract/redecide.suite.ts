@@ -154,7 +154,7 @@ export function redecideSuite(open: OpenStore): void {
         await keep(world, "held");
         return () => drop(world);
       },
-      // The repeat is told that it is decided.
+      // The repeat finds it decided.
       null,
     );
   });

@@ -217,7 +217,7 @@ export function runsSuite(open: OpenStore): void {
         const world = await openWorld(open);
         await world.startLeased("r1");
         const doEnd = () => world.tryAdvance("r1", { next: end("completed") });
-        // Whoever is asked at the same time may be first: two sessions of a server are in no order.
+        // Of two calls at the same time either may be first: two sessions of a server are in no order.
         const asked = cancelFirst ? [cancel(world), doEnd()] : [doEnd(), cancel(world)];
         const answers = await Promise.all(asked);
         const [cancelled, ended] = cancelFirst ? answers : [answers[1], answers[0]];

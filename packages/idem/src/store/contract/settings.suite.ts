@@ -1,4 +1,4 @@
-// What people configured by hand is kept by kind and name, and two who change it at once do not overwrite each other.
+// Settings of people are kept by kind and name, and two who change one at once do not overwrite each other.
 import { describe, expect, test } from "vitest";
 import { limitKind } from "../settings.ts";
 import { env, everyWrite, fn, type OpenStore, openWorld } from "./world.ts";

@@ -163,7 +163,7 @@ export function singletonSuite(open: OpenStore): void {
         { kind: "announce", jobId: "announce:r1", fence: 1, memo: { run: { id: "r1", state: "cancelled" } } },
       ]);
       expect(await announced(world)).toEqual([]);
-      // Lost with its worker, it is told by the next.
+      // Lost with its worker, it is announced by the next.
       await world.store.handBack("w2");
       const [job] = (await world.lease("w3", { functions: [] })).jobs;
       const ended = { env, jobId: job!.jobId, fence: job!.fence, waits: [], outcome: value(null) };

@@ -1,4 +1,4 @@
-// What each step was given, which run it invoked, and what an open run has made: kept for people, read by no lease.
+// Each step's input, the run it invoked, and the values an open run has made: kept for people, read by no lease.
 import { describe, expect, test } from "vitest";
 import {
   collect,

@@ -59,7 +59,7 @@ export function throttleSuite(open: OpenStore): void {
       const lane = throttled({}, { all: 1 });
       for (const n of [1, 2]) await world.start(`r${n}`, inLane(lane, { rank: n }));
       const caps = capsWith({}, 1);
-      // The slot is what keeps the second one, so no instant is to be told.
+      // The slot is what keeps the second one, so there is no instant to wait for.
       expect(await world.lease("w1", { caps })).toMatchObject({ jobs: [{ jobId: "r1" }], nextDueAt: null });
       expect(await world.advance("r1", { next: end("completed") })).toMatchObject({ freed: true });
       expect(await world.lease("w1", { caps })).toMatchObject({ jobs: [], nextDueAt: begun + 500 });

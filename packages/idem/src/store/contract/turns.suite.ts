@@ -1,4 +1,4 @@
-// Who is next. A hot key does not starve the others, and neither do limited functions starve the rest, nor the rest them.
+// Turns at a lease. A hot key does not starve the others, and neither do limited functions starve the rest, nor the rest them.
 import { describe, expect, test } from "vitest";
 import { capsOf, ids, inLane } from "./lanes.suite.ts";
 import { end, fn, laneOf, newEvent, type OpenStore, openWorld, startPair, type World } from "./world.ts";

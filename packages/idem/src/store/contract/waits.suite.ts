@@ -502,7 +502,7 @@ export function waitsSuite(open: OpenStore): void {
         await world.startWaiting("r1", [signalWait("s", "sig")], { key: '"k"' });
         return () => world.store.cancel({ env, runId: "r1", result: "null", releaseKey: true, ingest: null });
       },
-      // The repeat is told that it has ended.
+      // The repeat finds that it has ended.
       null,
     );
   });

@@ -1,5 +1,4 @@
-// Who works on this store: what each worker said about itself, when it was last heard of, what it holds. For people; what decides
-// is the lease.
+// The workers of a store: what each said about itself, when it was last heard of, what it holds. For people; the lease decides.
 import { describe, expect, test } from "vitest";
 import type { WorkerAbout } from "../sharing.ts";
 import { env, newEvent, type OpenStore, openWorld, startPair } from "./world.ts";

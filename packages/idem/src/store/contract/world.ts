@@ -97,7 +97,7 @@ export const newTick = (cron: string, tickAt: number, over: Partial<StartPair> =
   speaksFor: null,
 });
 
-/** What a rerun of a function without limits is asked with. */
+/** Input of a rerun of a function without limits. */
 export const plainRerun = { lane: null, cancelOn: [] };
 
 export const decidedPair = (over: Partial<DecidedPair> = {}): DecidedPair => ({
@@ -189,7 +189,7 @@ export const end = (state: EndState, result = `"${state}"`, releaseKey = false):
   releaseKey,
 });
 
-/** What of an advance a test is about. */
+/** The part of an advance that a test is about. */
 export type Patch = Partial<AdvanceInput>;
 
 export class World {
@@ -250,7 +250,7 @@ export class World {
     return this.store.lease({ env, worker, functions: [fn], caps: {}, max: 100, ...over });
   }
 
-  /** What became of an event for a function, by now. */
+  /** The decision on an event for a function, by now. */
   async decision(eventId: string, of = fn): Promise<Decision> {
     const decisions = await this.store.reads.decisionsOfEvent(env, eventId);
     const found = decisions.find((decision) => decision.fn === of);
@@ -276,7 +276,7 @@ export class World {
     return memo;
   }
 
-  /** What came of a step; undefined while nothing did. */
+  /** A step's outcome; undefined while there is none. */
   async outcome(runId: string, stepId: string): Promise<Outcome | undefined> {
     return (await this.memo(runId)).steps.find((step) => step.stepId === stepId)?.outcome;
   }

@@ -83,7 +83,7 @@ function addWait(
     case "run": {
       const decision = decisionOf(tables, nested, wait.pair);
       if (decision === undefined) return { outcome: wait.onRefused };
-      // No run yet: whatever decides the event again says what is waited for.
+      // No run yet: the event's next decision says what is waited for.
       if (isPending(decision)) return begin({ childRunId: standInFor(decision.eventId, decision.fn) });
       const childRunId = answeringRun(tables, decision);
       const isStart = nested?.pairs[wait.pair]?.kind === "start";
@@ -94,7 +94,7 @@ function addWait(
   }
 }
 
-/** What became of a pair of the same patch. */
+/** The decision on a pair of the same patch. */
 function decisionOf(tables: Tables, nested: NestedIngest | null, index: number): Decision | undefined {
   const pair = nested?.pairs[index];
   const event = pair === undefined ? undefined : nested?.events[pair.event];

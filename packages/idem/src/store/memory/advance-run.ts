@@ -27,7 +27,7 @@ export function advanceRun(tables: Tables, at: Moment, input: AdvanceInput): Adv
   if (isProgress) tables.jobs.put(job.id, { ...job, lost: null, enterAt: null });
   for (const attempt of input.attempts) recordAttempt(tables, at, run.id, attempt, input.worker);
   const ingested = input.ingest === null ? null : storeEvents(tables, at, input.ingest, null);
-  // What it sent started a run that took its place.
+  // An event it sent started a run that took its place.
   const { endState } = runOf(tables, run.id);
   if (endState !== null) return { kind: "ended", state: endState };
   const decidedCount = addWaits(tables, at, run.id, input.waits, input.ingest);
@@ -93,7 +93,7 @@ function goOn(
     const freed = isWanted(tables.database, at, lane);
     return { seen: lastStamp(tables, runId), news: [], stamps: null, leased: false, woken, freed };
   }
-  // Who did not look has seen no more than before: an outcome that arrived meanwhile must still be news to its next call,
+  // A caller that did not look has seen no more than before: an outcome that arrived meanwhile must still be news to its next call,
   // or the run would suspend over it and sleep for ever.
   if (next.kind === "continue" && !next.collect && decidedCount === 0) {
     const { seen } = input;
@@ -108,7 +108,7 @@ function goOn(
   return leased ? { ...gone, ...besideOf(tables, at, input) } : gone;
 }
 
-/** What a run that goes on holds beside its slot. */
+/** The slots that a run that goes on holds beside its own. */
 function besideOf(
   tables: Tables,
   at: Moment,
@@ -117,7 +117,7 @@ function besideOf(
   return beside === undefined ? {} : holdBeside(tables, at, tables.jobs.get(runId) as RunJob, beside);
 }
 
-/** What waits left behind. Steps of workers are no news: the caller's own it knows, those of earlier holders were in its memo. */
+/** Outcomes that waits left, or that came as news. Steps of workers are none: the caller knows its own, earlier holders' were in its memo. */
 const collectNews = (tables: Tables, { runId, seen }: AdvanceInput): Step[] =>
   tables
     .stepsOf(runId)

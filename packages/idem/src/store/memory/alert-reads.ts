@@ -1,4 +1,4 @@
-// What the radar found, and what it reads to find it.
+// Reads of alerts, and of the arrivals the radar finds them in.
 import { type Arrivals, arrivalBytesMax, arrivalsOf } from "../alerts.ts";
 import type { StoreReads } from "../reads.ts";
 import { showEvent } from "./show.ts";

@@ -1,4 +1,4 @@
-// What an app says about a run is put beside it. Repeat: the same changes nothing.
+// Puts an app's metadata beside its run. Repeat: the same changes nothing.
 import { type AnnotateAnswer, type AnnotateInput, changeMetadata } from "../metadata.ts";
 import type { Moment, Tables } from "./tables.ts";
 

@@ -1,4 +1,4 @@
-// A person, or an event, ends a run from outside. A worker in the middle of it finds no job and is told that it ended.
+// A person, or an event, ends a run from outside. A worker in the middle of it finds no job and learns that it ended.
 import type { CancelAnswer, CancelInput } from "../runs.ts";
 import { endRun } from "./end-run.ts";
 import { staleRegistration, storeEvents } from "./ingest.ts";

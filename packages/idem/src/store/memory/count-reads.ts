@@ -1,4 +1,4 @@
-// What headlines, charts and groups of runs are made of.
+// Reads behind headlines, charts and groups of runs.
 import { type DecisionCount, type GroupRun, hourMs, type Slip, suppressedCountedMax } from "../counts.ts";
 import { floorTo } from "../ends.ts";
 import { firstIdAt } from "../id-times.ts";

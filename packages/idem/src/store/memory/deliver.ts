@@ -6,7 +6,7 @@ import type { ResumeAnswer, ResumeInput, SignalAnswer } from "../waits.ts";
 import { endWait } from "./end-wait.ts";
 import type { Moment, Tables } from "./tables.ts";
 
-/** Ends the deliver or announce job together with the waits, so an event is delivered by whoever holds the job last, and once. */
+/** Ends the deliver or announce job together with the waits, so an event is delivered by the last holder of the job, and once. */
 export function resumeWaits(tables: Tables, at: Moment, input: ResumeInput): ResumeAnswer {
   const job = tables.jobs.get(input.jobId);
   if (job === undefined || job.kind === "run" || job.fence !== input.fence) return { kind: "fenced" };

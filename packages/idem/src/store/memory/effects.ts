@@ -1,4 +1,4 @@
-// What a commit that decides events has to tell, gathered while it is made: a job born early may be gone by its end.
+// The answer of a commit that decides events, gathered while it is made: a job born early may be gone by its end.
 import type { DecisionKind } from "../../model/decision.ts";
 import type { CancelledRun, DecidedCounts } from "../flow.ts";
 import type { Ingested } from "../ingest.ts";
@@ -13,7 +13,7 @@ export class Effects {
   readonly buffers = new Set<string>();
   /** A run somebody waited with became due. */
   hasWoken = false;
-  /** What became of events that were in buffers. */
+  /** Decisions of events that were in buffers. */
   readonly flushed: { readonly eventId: string; readonly kind: DecisionKind }[] = [];
 
   /** Of other events than these; null for none. */

@@ -58,7 +58,7 @@ function countEnd(tables: Tables, now: number, { fn, endState, createdAt, starte
   }
 }
 
-/** What waiting for this run gives; null while it is open. */
+/** The outcome of a wait for this run; null while it is open. */
 export function endOutcome(run: RunRow): Outcome | null {
   if (run.endState === null) return null;
   return { kind: run.endState === "completed" ? "value" : "error", json: run.result ?? "null" };

@@ -1,4 +1,4 @@
-// Every wait ends at most once. Whoever deletes its row has ended it: an event, a signal, another run's end, or its timeout.
+// Every wait ends at most once. The first to delete its row has ended it: an event, a signal, another run's end, or its timeout.
 import type { Outcome } from "../../model/step.ts";
 import type { WokenRun } from "../advance.ts";
 import { recordStep } from "./record-step.ts";
@@ -28,7 +28,7 @@ function recordEnd(tables: Tables, at: Moment, wait: WaitRow, outcome: Outcome):
   recordStep(tables, at, wait.runId, step, null);
 }
 
-/** Ends a wait from outside: its run is due now, or its holder is told to collect. */
+/** Ends a wait from outside: its run is due now, or its holder is asked to collect. */
 export function endWait(tables: Tables, at: Moment, wait: WaitRow, outcome: Outcome): WokenRun {
   recordEnd(tables, at, wait, outcome);
   const job = tables.jobs.get(wait.runId);

@@ -1,5 +1,5 @@
-// Events become decisions and runs. The first event with a caller's id and the first run with a function key win; everyone
-// after is told who won. A duplicate event does nothing at all.
+// Events become decisions and runs. The first event with a caller's id and the first run with a function key win; later ones
+// are answered with the winner. A duplicate event does nothing at all.
 // Repeat: an event already stored touches no claim and is answered from its stored decisions.
 import { askClaim, type Claim, eventIdAsk } from "../../model/claim.ts";
 import { type Decision, decidedOutright } from "../../model/decision.ts";
@@ -64,7 +64,7 @@ export function storeEvents(
   return answerFor(tables, at, effects, stored);
 }
 
-/** What is to be said of these events at the end of a commit. */
+/** The answer for these events at the end of a commit. */
 export function answerFor(tables: Tables, at: Moment, effects: Effects, eventIds: readonly string[]): Ingested {
   const decisions = eventIds.flatMap((id) => tables.decisions.get(id) ?? []);
   const redecided = effects.decidedBeside(eventIds);
@@ -78,7 +78,7 @@ export function answerFor(tables: Tables, at: Moment, effects: Effects, eventIds
   };
 }
 
-/** Who was to execute what may have been in an answer that was lost: as long as nothing came of it, it is said again. */
+/** A lost answer may have said which jobs its caller was to execute: as long as nothing came of them, it is said again. */
 export function findBornLeased(
   tables: Tables,
   effects: Effects,
@@ -99,7 +99,7 @@ function ingestedEvent(tables: Tables, id: string): IngestedEvent {
   return { id, firstEventId: tables.events.get(id)!.firstEventId };
 }
 
-/** What duplicates of a call can be compared with. */
+/** Data of the first events, with which duplicates of a call can be compared. */
 function firstsOf(tables: Tables, decisions: readonly Decision[]): Ingested["firsts"] {
   const firsts = new Map<string, string>();
   for (const { eventId, firstEventId } of decisions) {

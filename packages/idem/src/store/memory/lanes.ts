@@ -82,7 +82,7 @@ export function mayBegin(tables: Tables, at: Moment, { name: text, caps }: LaneU
   return !isInLine && hasRoom(slotUse(tables.database), name, caps) && putOffUntil(tables, at, name, caps) === null;
 }
 
-// What has begun no longer names its throttle, and stands in the same line.
+// A run that has begun no longer names its throttle, and stands in the same line.
 const isSameLane = (one: LaneName, other: LaneName): boolean =>
   one.fn === other.fn &&
   one.slots.length === other.slots.length &&

@@ -65,11 +65,11 @@ const bytesOf = (tables: Tables, runId: string): number =>
 
 const startByOf = ({ startBy }: LanedJob): number[] => (startBy === null ? [] : [startBy]);
 
-/** Once it should have begun long ago it is leased like a job without a lane, so that whoever gets it can end it. */
+/** Once it should have begun long ago it is leased like a job without a lane, so that its worker can end it. */
 const standsInLane = (job: JobRow, at: Moment): job is LanedJob =>
   job.kind === "run" && isLaned(job) && isDue(job, at) && (job.startBy === null || job.startBy > at.now);
 
-/** How much is kept for jobs without a lane: at least half of it, and of what cannot be halved every other time. */
+/** The share kept for jobs without a lane: at least half of it, and the odd one every other time. */
 function readyShare(max: number, readyCount: number, lanedCount: number, turns: Turns): number {
   if (readyCount === 0 || lanedCount === 0) return Math.min(max, readyCount);
   if (max % 2 === 1) turns.isForLanes = !turns.isForLanes;
@@ -96,7 +96,7 @@ function lease(tables: Tables, at: Moment, job: JobRow, { worker, codes }: Lease
   }
   const lane = standsInLane(job, at) ? onceBegun(job.lane) : null;
   const isOverdue = job.startBy !== null && job.startBy <= at.now;
-  // Its time to start stays: whoever rescues it finds it overdue again.
+  // Its time to start stays: after a rescue it is found overdue again.
   const leased = {
     ...job,
     ...held,

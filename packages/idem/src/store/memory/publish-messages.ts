@@ -29,7 +29,7 @@ export function publishMessages(tables: Tables, { now }: Moment, { channel, mess
   return { place: held.last + 1 };
 }
 
-/** What is left of it after a place. */
+/** The channel without its messages up to a place. */
 function from(channel: Channel, floor: number): Channel {
   const messages = channel.messages.filter(({ place }) => place > floor);
   return { ...channel, floor, messages, bytes: messages.reduce((sum, { size }) => sum + size, 0) };

@@ -1,4 +1,4 @@
-// One decision per event and function. A pending one is decided again, and whoever waited for it is told.
+// One decision per event and function. A pending one is decided again, and waits for it learn the answer.
 import { type Decision, isAnswered, isPending, notStartedReason } from "../../model/decision.ts";
 import type { Outcome } from "../../model/step.ts";
 import { serializeError } from "../../model/user-errors.ts";
@@ -33,7 +33,7 @@ function tellWaiting(tables: Tables, at: Moment, effects: Effects, decision: Dec
   }
 }
 
-/** What an invoking step gets where no run answers for it. */
+/** The outcome of an invoking step where no run answers for it. */
 export function notStarted({ fn, kind, reason }: Decision): Outcome {
   const message = notStartedReason(fn, reason ?? kind);
   return { kind: "error", json: serializeError({ name: "Error", message }) };

@@ -1,4 +1,4 @@
-// A step has one outcome for ever: the first one recorded. Whoever comes later is given that one.
+// A step has one outcome for ever: the first one recorded. Later ones are answered with it.
 import type { Outcome } from "../../model/step.ts";
 import { invokedRun } from "../../model/wait.ts";
 import type { NewFailedAttempt, NewStep } from "../advance.ts";

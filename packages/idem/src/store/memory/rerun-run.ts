@@ -45,7 +45,7 @@ export function rerunRun(tables: Tables, at: Moment, input: RerunInput): RerunAn
   return { kind: "started", runId: newRunId, leased: job.leasedBy === null ? null : showLeasedJob(tables, job) };
 }
 
-/** What was put in place of a step's arguments goes along with a rerun from a step, the event's data with every one. */
+/** Arguments put in place of a step's own go along with a rerun from a step, data put in place of the event's with every rerun. */
 function inputsFrom({ inputs }: RunRow, { from, data }: RerunInput): Record<string, string> {
   const known = data ?? inputs[dataInput];
   return {

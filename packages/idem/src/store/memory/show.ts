@@ -1,4 +1,4 @@
-// What a caller sees of the rows: a run with the state its job gives it, a memo, a leased job.
+// The rows as a caller sees them: a run with the state its job gives it, a memo, a leased job.
 import type { Event } from "../../model/event.ts";
 import { dataInput, openState, type Run } from "../../model/run.ts";
 import type { Step } from "../../model/step.ts";

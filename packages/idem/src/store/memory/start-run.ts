@@ -100,7 +100,7 @@ const base = ({ event, pair }: StartItem, at: Moment) => ({
   decidedAt: at.now,
 });
 
-/** What destination keys of a batch are made of: the same events in any order are the same batch. */
+/** The subject that destination keys of a batch are made of: the same events in any order are the same batch. */
 const batchSubject = (items: readonly StartItem[]): string =>
   JSON.stringify(items.map(({ event }) => publicEventId(event)).sort());
 

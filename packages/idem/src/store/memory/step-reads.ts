@@ -1,4 +1,4 @@
-// What people ask about steps beyond what a memo holds.
+// Facts about steps beyond a memo, for people.
 import { runLogBytesMax } from "../../model/log-line.ts";
 import { previewChars, type StoreReads } from "../reads.ts";
 import { givenOf, makingKinds, type StepGiven } from "../steps.ts";

@@ -52,7 +52,7 @@ export interface RunRow extends Omit<Run, "state" | "dueAt" | "parked" | "lost">
   /** The function keys it took: its own, or those of the events in its batch. */
   readonly keys: readonly string[];
   readonly singleton: string | null;
-  /** Where it stood in line as it was created, for a job that has to be made again. */
+  /** The lane it was created in, for a job that has to be made again. */
   readonly lane: string | null;
 }
 
@@ -65,7 +65,7 @@ export interface WaitRow extends Wait {
   readonly input: string | null;
 }
 
-/** What people ask about a step beside its memo. */
+/** A step, with facts for people that its memo does not have. */
 export interface StepRow extends Step {
   readonly input: string | null;
   readonly childRunId: string | null;
@@ -110,7 +110,7 @@ interface JobBase {
   /** It lost workers and was put off: its code is not entered before. */
   readonly enterAt: number | null;
   readonly parked: Parked | null;
-  /** What a person let it go on from, the last time. */
+  /** The reason that a person last let it go on from. */
   readonly released: ParkReason | null;
   /** Leased as it was created. One that was leased later is not to be taken for it: its worker knows. */
   readonly isBornLeased: boolean;
@@ -123,7 +123,7 @@ export interface RunJob extends JobBase {
   readonly fn: string;
   /** As laneText wrote it; null for a run that takes no slots and is not spaced. */
   readonly lane: string | null;
-  /** What it holds of the lane's slots beside its own, while it is leased. */
+  /** The lane's slots that it holds beside its own, while it is leased. */
   readonly beside: Beside;
   /** Of the last commit that said so. */
   readonly besideTurn: number;
@@ -134,7 +134,7 @@ export interface DeliverJob extends JobBase {
   readonly kind: "deliver";
   readonly eventId: string;
 }
-/** The end of a run that the store itself cancelled, to be told to others. */
+/** The end of a run that the store itself cancelled, of which others are still to hear. */
 export interface AnnounceJob extends JobBase {
   readonly kind: "announce";
   readonly runId: string;
@@ -243,13 +243,13 @@ export class Tables {
   readonly hourCounts: Rows<DecisionCount>;
   /** By step, stretch and function. */
   readonly endCounts: Rows<EndCount & { readonly step: number }>;
-  /** How far the counting got, under "". */
+  /** The place up to which decisions are counted, under "". */
   readonly countedTo: Rows<string>;
   readonly slips: Rows<Slip & Pick<GroupRun, "isAfterFailure">>;
   readonly alerts: Rows<Alert>;
-  /** By alert and later id. */
-  /** Who prunes, under "". */
+  /** The turn of pruning, under "". */
   readonly pruneTurn: Rows<{ readonly by: string; readonly until: number }>;
+  /** By alert and later id. */
   readonly alertPairs: Rows<AlertPair & { readonly alertId: string }>;
   readonly radarPosition: Rows<RadarPosition>;
   /** By name, with all that is kept of it. */
@@ -308,7 +308,7 @@ export class Tables {
     this.claims.delete(claimKey(claim.scope, claim.key));
   }
 
-  /** What a person did by hand, and why. */
+  /** An act of a person, done by hand, and its reason. */
   addAudit(at: Moment, { action, subject, reason, actor = "" }: Omit<AuditInput, "env">): void {
     const id = String(at.stamp());
     this.audit.put(id, { id, at: at.now, actor, action, subject, reason });

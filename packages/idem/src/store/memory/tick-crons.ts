@@ -11,7 +11,7 @@ export function tickCrons(tables: Tables, at: Moment, input: TickInput): Ticked 
   const effects = new Effects();
   const stale = staleRegistration(tables, input);
   if (stale !== null) {
-    // Whatever was registered since: what this very call began before its answer was lost must be told, or nobody would execute it.
+    // Whatever was registered since: jobs that this very call began before its answer was lost are answered, or nobody would execute them.
     for (const { event, pair } of input.ticks) findBornLeased(tables, effects, event.id, [pair], input.leaseTo);
     return effects.jobs.size === 0 ? stale : { ...answerFor(tables, at, effects, []), kind: "ticked", fired: [] };
   }

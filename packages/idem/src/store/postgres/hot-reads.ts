@@ -1,5 +1,6 @@
 // Reads on the path of many runs: which of them an event reaches, and how a run stands that somebody waits for. Asked together they are one
-// statement; none is answered from what was read before it was asked.
+// statement; none is answered from what was read before it was asked. None is refused, as none is on SQLite: a program may wait for twenty
+// thousand runs at once, and each of these waits is held by its caller anyway.
 import type { Platform } from "../../platform/platform.ts";
 import type { CancelCandidate } from "../flow.ts";
 import type { StoreReads } from "../reads.ts";

@@ -24,7 +24,7 @@ export const neverDue = Number.MAX_SAFE_INTEGER;
 
 type Told = Partial<Pick<Advanced, "outcomes" | "ingested" | "news" | "stamps" | "woken" | "freed">>;
 
-/** What a move is answered with; what is not told is what most moves have nothing of. */
+/** The answer to a move; the defaults are what most moves have. */
 export const advanced = (
   now: number,
   seen: number,
@@ -81,7 +81,7 @@ export function* advanceRun(tx: RuleTransaction, input: AdvanceInput): Rule<Adva
   }
   for (const attempt of attempts) recordAttempt(tx, env, runId, worker, attempt);
   const ingested = ingest === null ? null : yield* ingestNested(tx, env, ingest);
-  // What it sent may have started a run that took its place.
+  // An event it sent may have started a run that took its place.
   if (ingested?.cancelled.some((each) => each.runId === runId) === true) return { kind: "ended", state: "cancelled" };
   let recordedAtOnce = false;
   for (const wait of waits) {
@@ -99,7 +99,7 @@ export function* advanceRun(tx: RuleTransaction, input: AdvanceInput): Rule<Adva
   }
   const nextTimeoutAt = yield* expireWaits(tx, env, runId);
   const steps = yield* stepsOfRun(tx, env, runId);
-  // What a worker recorded itself is no news to it; what nobody's worker recorded ended a wait.
+  // A worker's own steps are no news to it; a step without a worker ended a wait, or came as news.
   const news = steps.filter((step) => step.stamp > input.seen && step.worker === null).map(readStep);
   const stamps = input.steps.map(({ stepId }) => steps.find((step) => step.step_id === stepId)!.stamp);
   const seen = steps.at(-1)?.stamp ?? input.seen;
@@ -111,7 +111,7 @@ export function* advanceRun(tx: RuleTransaction, input: AdvanceInput): Rule<Adva
   return advanced(now, seen, false, { outcomes, ingested, news, stamps, freed });
 }
 
-/** What a run that goes on holds beside its slot. */
+/** The slots that a run that goes on holds beside its own. */
 function* withBeside(
   tx: RuleTransaction,
   { env, jobId, beside: asked }: AdvanceInput,
@@ -143,7 +143,7 @@ const gaveBack = (tx: RuleTransaction, { lane, beside_1, beside_2 }: HeldJob): b
 
 const earliest = (a: number | null, b: number | null): number => Math.min(a ?? neverDue, b ?? neverDue);
 
-/** Whoever takes the run over, cancels it or brings it news waits from here on, or was waited for. */
+/** A call that takes the run over, cancels it or brings it news waits from here on, or was waited for. */
 const holdJob = (tx: RuleTransaction, { env, jobId, fence, worker }: AdvanceInput) =>
   tx.one<{ lost_workers: number }>(tx.sql.jobs.hold, env, jobId, fence, worker);
 

@@ -1,4 +1,4 @@
-// What an app says about a run is put beside it. Repeat: the same changes nothing.
+// Puts an app's metadata beside its run. Repeat: the same changes nothing.
 import { type AnnotateAnswer, type AnnotateInput, changeMetadata, type MetadataRow } from "../metadata.ts";
 import type { RuleTransaction } from "./database.ts";
 import type { Rule } from "./rule.ts";

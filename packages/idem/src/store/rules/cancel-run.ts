@@ -16,7 +16,7 @@ export function* cancelRun(tx: RuleTransaction, input: CancelInput): Rule<Cancel
   if (stale !== null) return stale;
   const claims = yield* claimsOfRun(tx, env, runId, releaseKey);
   yield* tx.lockAhead(ingest === null ? [] : [{ env, ...ingest }], { env, claims });
-  // Whoever is moving the run just now finishes first; it may have ended by then.
+  // A call that is moving the run finishes first; the run may have ended by then.
   yield* tx.lockJob(env, runId);
   const now = yield* findRun(tx, env, runId);
   if (now === undefined) return { kind: "unknown" };

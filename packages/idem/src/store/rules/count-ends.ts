@@ -76,7 +76,7 @@ type EndRow = Omit<EndCount, "took"> & { readonly sketch: string | null; readonl
 
 export const isWholeBatch = (folded: number): boolean => folded >= notesAtOnce;
 
-/** How many notes were added up: as many as may be at once, or all there were. */
+/** Answers the number of notes it added up: as many as may be at once, or all there were. */
 export function* foldEnds(tx: RuleTransaction): Rule<number> {
   if ((yield* tx.one(isNotedSql)) === undefined) return 0;
   // Counts are read and written back: nodes do it one after the other.

@@ -1,4 +1,4 @@
-// What headlines, charts and groups of runs are made of: one statement for a whole page.
+// Reads behind headlines, charts and groups of runs: one statement for a whole page.
 import {
   type CountFilter,
   type DecisionCount,

@@ -1,4 +1,4 @@
-// What a rule may ask of its database. Statements that differ are kept by the database under one name (statements.ts), and so is what
+// The database as rules ask it. Statements that differ are kept by the database under one name (statements.ts), and so is what
 // only one of them needs: locks and what is sent ahead on PostgreSQL, what the one owner of a file remembers on SQLite.
 
 import type { Beside } from "../../flow/concurrency/beside.ts";
@@ -52,7 +52,7 @@ export interface RuleTransaction extends Database {
   /** Grows with each call: the order of steps, waits and events. */
   stamp(): number;
 
-  /** Whoever else asks for this turn waits until this transaction is over. SQLite has one writer: it is always its turn. */
+  /** Others that ask for this turn wait until this transaction is over. SQLite has one writer: it is always its turn. */
   turn(name: string): Asked<void>;
 
   /** The claim of a key, which nobody else can have from here on. */
@@ -64,7 +64,7 @@ export interface RuleTransaction extends Database {
   /** Lets go of it if the run still has it. */
   closeClaim(env: string, claim: ClosedClaim, runId: string): Asked<void>;
 
-  /** What a transaction is going to wait for it waits for ahead, everybody in one order; `closed`: claims that go with a run's end. */
+  /** Takes the locks of a transaction ahead, everybody in one order; `closed`: claims that go with a run's end. */
   lockAhead(
     askings: readonly Asking[],
     closed: { readonly env: string; readonly claims: readonly ClosedClaim[] } | null,
@@ -72,9 +72,9 @@ export interface RuleTransaction extends Database {
   /** The same for buffers that become runs. */
   lockFlushed(env: string, due: readonly BufferRow[]): Asked<void>;
   lockClaims(env: string, claims: readonly Pick<Claim, "scope" | "key">[]): Asked<void>;
-  /** What a run that moves is going to wait for. Answers the claims that go with its end; null where one writer needs no locks. */
+  /** Takes the locks of a run that moves. Answers the claims that go with its end; null where one writer needs no locks. */
   lockMoved(input: AdvanceInput): Asked<readonly ClosedClaim[] | null>;
-  /** Whoever moves the run just now finishes first. */
+  /** A call that moves the run just now finishes first. */
   lockJob(env: string, runId: string): Asked<JobRow | undefined>;
 
   /** The run was waiting and is due. */
@@ -85,7 +85,7 @@ export interface RuleTransaction extends Database {
   gaveBack(lane: string, beside: Beside): boolean;
   /** A leased job holds more beside its slots, or less; whether somebody may want what it gave back. */
   heldBeside(lane: string, before: Beside, after: Beside): boolean;
-  /** How much of each is in use. */
+  /** The number in use of each. */
   slotUses(slots: readonly string[]): Asked<ReadonlyMap<string, number>>;
   /** Whether a run stands in line that would take one of them. */
   isInLine(env: string, slots: readonly string[]): Asked<boolean>;
@@ -97,9 +97,9 @@ export interface RuleTransaction extends Database {
   mayHaveParent(env: string, runId: string): boolean;
   /** The run's end is of this commit, and counts. */
   ended(env: string, run: EndedRun): void;
-  /** What any node records after this commit is later than what was recorded here. */
+  /** Everything any node records after this commit is later than what was recorded here. */
   keepStamps(): void;
-  /** Whether this call recorded it. `worker`: null for what ended a wait; `childRunId`: the run that was waited for. */
+  /** Whether this call recorded it. `worker`: null for what ended a wait or is news; `childRunId`: the run that was waited for. */
   recordStep(
     env: string,
     runId: string,
@@ -125,7 +125,7 @@ export interface RuleTransaction extends Database {
   laneNamed(name: string): LaneName;
   /** Whether a run of this lane could begin at once, by its slots, without stepping before another one of the lane. Locks the slots. */
   hasRoom(env: string, lane: LaneUse): Asked<boolean>;
-  /** What is recorded here from now on is later than what has this stamp. */
+  /** Everything recorded here from now on has a later stamp than this. */
   sawStamp(stamp: number): void;
 
   /** Whether it was not there before. `pairs`: what it may start. */
@@ -134,7 +134,7 @@ export interface RuleTransaction extends Database {
   isStoredAhead(env: string, eventId: string): boolean;
   /** Whether anybody waits for events of the name, or is cancelled by them. */
   isAwaited(env: string, eventName: string): Asked<boolean>;
-  /** PostgreSQL stores it where it is: of two who ask at once, one is told so. */
+  /** PostgreSQL stores a new one: of two calls at once, only one finds it new. */
   isNewEvent(env: string, event: NewEvent): Asked<boolean>;
 
   registration(env: string): Asked<number>;
@@ -142,7 +142,7 @@ export interface RuleTransaction extends Database {
   staleRegistration(env: string, registration: number | null): Asked<StaleRegistration | null>;
   noteRegistration(env: string, registration: number): void;
 
-  /** What is written over or deleted here does not stay in the file. */
+  /** Nothing that is written over or deleted here stays in the file. */
   secretly(write: () => void): void;
 }
 

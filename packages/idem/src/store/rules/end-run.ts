@@ -1,4 +1,4 @@
-// A run ends once. Its job and waits go, its key is settled or given back, and whoever waits for it is woken,
+// A run ends once. Its job and waits go, its key is settled or given back, and runs that wait for it are woken,
 // all in the transaction that says so.
 //
 // Order of locks, here and wherever a run moves: claims · job · run · the jobs of those who wait for it.
@@ -80,7 +80,7 @@ function* keysOf(tx: RuleTransaction, env: string, runId: string, { key, carried
 }
 
 /**
- * The run's job is already gone: whoever ends a run takes its job away first. `claims`: those that were locked before it; null where one
+ * The run's job is already gone: callers take it away first. `claims`: those that were locked before it; null where one
  * writer needs no locks, and the run's own row says which they are.
  */
 export function* endRun(

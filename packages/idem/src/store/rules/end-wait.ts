@@ -1,4 +1,4 @@
-// A wait ends once: whoever deletes its row records its outcome. Timeout, match, signal and finished child all race on that
+// A wait ends once: the call that deletes its row records its outcome. Timeout, match, signal and finished child all race on that
 // delete, so none of them needs to know about the others. The run's job is locked first, as by everyone who moves the run.
 import { type Decision, isAnswered, isPending, notStartedReason } from "../../model/decision.ts";
 import type { Outcome } from "../../model/step.ts";
@@ -94,7 +94,7 @@ export function* answerPending(tx: RuleTransaction, env: string, decision: Decis
   }
 }
 
-/** What an invoking step gets where no run answers for it. */
+/** The outcome of an invoking step where no run answers for it. */
 export const notStarted = (fn: string, reason: string): Outcome => ({
   kind: "error",
   json: serializeError({ name: "Error", message: notStartedReason(fn, reason) }),

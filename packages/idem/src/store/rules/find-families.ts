@@ -97,7 +97,7 @@ const isStart = ({ kind, runId }: FamilyDecision): boolean => kind === "started"
 
 const idsOf = ({ runs }: Candidate): string[] => runs.map(({ id }) => id);
 
-/** What the event, its runs and the events they carry may hold. */
+/** Claims that the event, its runs and the events they carry may hold. */
 function holdingsOf(
   { event, runs, decisions }: Candidate,
   carriedOf: ReadonlyMap<string, readonly CarriedEvent[]>,

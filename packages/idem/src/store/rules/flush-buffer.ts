@@ -162,7 +162,7 @@ function* batched(
   return pairs.map(({ eventId }) => decisions.get(eventId)!);
 }
 
-/** What came again inside the batch asked for the key too, and is compared with the event that brought it. */
+/** Repeats of a key inside the batch asked for it too, and are compared with the event that brought it. */
 function* noteRepeated(
   tx: RuleTransaction,
   env: string,

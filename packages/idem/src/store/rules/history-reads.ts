@@ -106,7 +106,7 @@ function* eventsAfter(db: Database, env: string, after: string, limit: number): 
 export interface SuppressedEvent {
   readonly decision: Decision;
   readonly event: Event;
-  /** What was first; null when it has been pruned. */
+  /** The first event; null when it has been pruned. */
   readonly first: Event | null;
 }
 

@@ -1,5 +1,5 @@
-// What a run holds of its limits beside its own slot, for steps that run side by side (docs/decisions/0053). It stands on the run's job, so
-// whatever ends the lease gives it back.
+// The slots of its limits that a run holds beside its own, for steps that run side by side (docs/decisions/0053). They stand on the run's
+// job, so whatever ends the lease gives them back.
 import {
   type BesideAsked,
   besideNow,
@@ -15,7 +15,7 @@ import type { Rule } from "./rule.ts";
 const selectJobSql = "select lane, beside_1, beside_2, beside_turn from jobs where env = ? and id = ?";
 const writeJobSql = "update jobs set beside_1 = ?, beside_2 = ?, beside_turn = ? where env = ? and id = ?";
 
-/** What a leased job holds. */
+/** The slots of a leased job: those of its lane, and those beside. */
 export interface HeldJob {
   readonly lane: string | null;
   readonly beside_1: number;
@@ -23,13 +23,13 @@ export interface HeldJob {
 }
 
 export interface HeldBeside {
-  /** How many it holds now. */
+  /** The number it holds now. */
   readonly beside: number;
   /** Whether somebody may want what it gave back. */
   readonly freed: boolean;
 }
 
-/** Of a job that whoever asks was found to hold. Where there may be more to take, its slots are locked by now. */
+/** Of a job that the caller was found to hold. Where there may be more to take, its slots are locked by now. */
 export function* holdBeside(tx: RuleTransaction, env: string, jobId: string, asked: BesideAsked): Rule<HeldBeside> {
   const job = (yield* tx.one<HeldJob & { readonly beside_turn: number }>(selectJobSql, env, jobId))!;
   const { lane, beside_1, beside_2 } = job;

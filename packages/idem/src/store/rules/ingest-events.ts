@@ -206,7 +206,7 @@ function* answerAgain(
   yield* answerLeasedAgain(tx, env, eventId, pairs, deliverTo, out);
 }
 
-/** Who was to execute what may have been in an answer that was lost: as long as nothing came of it, it is said again. */
+/** A lost answer may have said which jobs its caller was to execute: as long as nothing came of them, it is said again. */
 export function* answerLeasedAgain(
   tx: RuleTransaction,
   env: string,

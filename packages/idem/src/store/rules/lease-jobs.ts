@@ -1,5 +1,5 @@
-// What is the same on both databases about a lease: the row of a job, what its worker is told, and when to ask next. How jobs are found and
-// taken differs: one by one from the owner's picture of its file, or in sets under locks.
+// The parts of a lease that are the same on both databases: the row of a job, the answer to its worker, and when to ask next. Jobs are
+// found and taken differently: one by one from the owner's picture of its file, or in sets under locks.
 import type { ParkedKind } from "../../model/run.ts";
 import type { LeasedJob, RunMemo } from "../leases.ts";
 import { type EventRow, readEvent } from "../rows.ts";
@@ -21,7 +21,7 @@ export interface FoundJob {
   readonly parked_reason: string | null;
   readonly lane: string | null;
   readonly due_at: number | null;
-  /** What its memo weighs. */
+  /** Of its memo. */
   readonly bytes: number;
 }
 

@@ -1,4 +1,4 @@
-// What begins: a run, its job, and what asks for it.
+// A run that begins, its job, and what asks for it.
 
 import { unlimited } from "../../flow/lane.ts";
 import type { RunFlow } from "../../flow/plan.ts";

@@ -20,7 +20,7 @@ export function openRun(tx: RuleTransaction, env: string, run: NewRun): Asked<Op
   return new Given(writeRun(tx, env, run, mayBegin));
 }
 
-/** Where there is room it begins at once, and is counted. */
+/** Begins the run at once where there is room, and counts it. */
 function* openInLane(tx: RuleTransaction, env: string, run: NewRun, lane: LaneUse): Rule<OpenedRun> {
   const { name, caps } = lane;
   const begins =
@@ -82,7 +82,7 @@ export function* isBornLeased(tx: RuleTransaction, env: string, jobId: string, w
   return worker !== null && (yield* tx.one(tx.sql.jobs.bornLeased, env, jobId, worker)) !== undefined;
 }
 
-/** What the worker a run was born leased to must execute; null when it was not, or is no longer. */
+/** The job of a run that was born leased to this worker, who must execute it; null when it was not, or is no longer. */
 export function* bornLeased(
   tx: RuleTransaction,
   env: string,

@@ -11,7 +11,7 @@ import { countAudit, pruneAudit } from "./read-audit.ts";
 import type { Asked, Rule } from "./rule.ts";
 
 export interface Pruning {
-  /** What of it still goes now that nobody else can touch it. Where one writer is at work that is all of it. */
+  /** The portions that still go now that nobody else can touch them. Where one writer is at work that is all of them. */
   readonly secure: (portions: readonly Portion[], judging: Judging) => Asked<readonly Portion[]>;
   readonly rows: PruneRows;
   readonly windowNow: number;
@@ -57,7 +57,7 @@ export function* pruneEvents(db: Database, input: PruneInput, pruning: Pruning):
   return { ...judged, deleted: { ...deleted, audit }, after: audit === left ? reached : null };
 }
 
-/** What pruning would delete, read page by page; writes nothing. */
+/** Counts what pruning would delete, page by page; writes nothing. */
 export function* countPrunable(
   db: Database,
   input: Omit<PruneInput, "max" | "turn">,

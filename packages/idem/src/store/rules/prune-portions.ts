@@ -1,11 +1,11 @@
-// How much of the families that may go goes in one commit, and the deleting. Steps go first: a run too large for one commit loses them over
+// The share of the families that goes in one commit, and the deleting. Steps go first: a run too large for one commit loses them over
 // several, and its own row with the last. Ids are in the order of time, so what goes together are neighbours in every tree.
 import { type PruneCounts, prunedNothing } from "../prune.ts";
 import type { Family } from "./find-families.ts";
 import { inParts, type OldEvent, type PruneRows } from "./prune-rows.ts";
 import { Given, type Rule } from "./rule.ts";
 
-/** How many rows of a run go in this commit; `isAll` when none is left. */
+/** Rows of a run that go in this commit; `isAll` when none is left. */
 interface Share {
   readonly runId: string;
   /** Not counted where all of everything goes. */
@@ -13,7 +13,7 @@ interface Share {
   readonly isAll: boolean;
 }
 
-/** What of a family goes in this commit. */
+/** The part of a family that goes in this commit. */
 export interface Portion {
   readonly family: Family;
   /** Runs no earlier family has: a batch is of many events and goes once. */
@@ -24,7 +24,7 @@ export interface Portion {
   readonly isWhole: boolean;
 }
 
-/** How much of the families goes within `max` rows, in the order of their events. */
+/** The portions of the families that go within `max` rows, in the order of their events. */
 export function* portionsOf(
   rows: PruneRows,
   events: readonly OldEvent[],

@@ -31,7 +31,7 @@ export interface CarriedEvent extends OldEvent {
   readonly key: string | null;
 }
 
-/** Whoever may hold the claim of a key. */
+/** A possible holder of a key's claim. */
 export interface Holding {
   readonly scope: string;
   readonly key: string;
@@ -43,13 +43,13 @@ export interface RunCount {
   readonly count: number;
 }
 
-/** What goes by its run, and what goes by its event. */
+/** Tables whose rows go by their run, and those whose rows go by their event. */
 export const byRun = ["steps", "attempts", "run_logs", "metadata", "run_events", "runs"] as const;
 export const byEvent = ["decisions", "event_values", "events"] as const;
 export const inParts = ["steps", "attempts", "run_logs"] as const;
 
 export interface PruneRows {
-  /** The oldest events behind this id. Whatever is asked by events is asked for such a page, or some of it. */
+  /** The oldest events behind this id. Everything asked by events is asked for such a page, or some of it. */
   page(after: string, size: number): Asked<OldEvent[]>;
   decisions(events: readonly OldEvent[]): Asked<FamilyDecision[]>;
   /** With their reruns. */
@@ -59,7 +59,7 @@ export interface PruneRows {
   carried(runIds: readonly string[]): Asked<CarriedEvent[]>;
   /** The windows of those that do hold it. */
   windows(holdings: readonly Holding[]): Asked<readonly (Holding & Window)[]>;
-  /** How many rows there are in all, in the order of `inParts`. */
+  /** Numbers of rows in all, in the order of `inParts`. */
   totals(runIds: readonly string[]): Asked<readonly number[]>;
   /** The same by run. */
   counts(runIds: readonly string[]): Asked<readonly (readonly RunCount[])[]>;

@@ -15,7 +15,7 @@ import type { Database, RuleTransaction } from "./database.ts";
 import { insertion } from "./insertion.ts";
 import type { Rule } from "./rule.ts";
 
-// Whoever comes second waits here for the commit of the first, and reads what it left.
+// A second publisher waits here for the commit of the first, and reads what it left.
 const turnSql = `
   insert into channels (env, name, base, floor, last, bytes, at) values (?, ?, ?, ?, ?, 0, ?)
   on conflict (env, name) do update set at = excluded.at
@@ -60,7 +60,7 @@ export function* publishMessages(tx: RuleTransaction, { env, channel, messages }
   return { place: last + 1 };
 }
 
-/** What is too much goes, the oldest first. */
+/** Messages beyond the bounds go, the oldest first. */
 function* bounded(
   tx: RuleTransaction,
   env: string,
@@ -132,7 +132,7 @@ const pageSql = `
       from (select place, topic, body, size from messages where env = ? and channel = ? and place > ? order by place limit ?) as found
   ) as s where total <= ? or total = size order by place`;
 
-/** The row first: what is gone by the time the messages are read is missing from them, and whoever reads on finds out. */
+/** The row first: what is gone by the time the messages are read is missing from them, and a reader that reads on finds out. */
 export function* readMessages(
   db: Database,
   env: string,

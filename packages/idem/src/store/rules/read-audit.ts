@@ -1,4 +1,4 @@
-// What people did by hand, kept, read and let go of (store/audit.ts). An entry's id is or begins with its stamp, so a range of time is a
+// The audit, kept, read and let go of (store/audit.ts). An entry's id is or begins with its stamp, so a range of time is a
 // range of ids.
 import { type AuditAnswer, type AuditFilter, type AuditInput, type AuditRow, stampSlackMs } from "../audit.ts";
 import type { Page } from "../reads.ts";

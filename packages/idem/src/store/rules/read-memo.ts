@@ -49,7 +49,7 @@ export const waitsOfRun = (db: Database, env: string, runId: string): Asked<Wait
 export const stepsOfRun = (db: Database, env: string, runId: string): Asked<StepRow[]> =>
   db.all<StepRow>(selectStepsSql, env, runId);
 
-/** After a rerun, whoever asks again receives the newest run. */
+/** After a rerun, later askers receive the newest run. */
 export function* newestRerun(db: Database, env: string, runId: string): Rule<string> {
   const run = yield* findRun(db, env, runId);
   if (run === undefined) return runId;
@@ -114,7 +114,7 @@ export function memoOf({ run, event, carried, steps, attempts, waits }: MemoRows
   return memo.inputs[dataInput] === undefined ? memo : withOtherData(memo, run);
 }
 
-/** Where a person put other data in place of the event's. */
+/** The memo with a person's data in place of the event's. */
 function withOtherData(memo: RunMemo, { carried }: RunRow): RunMemo {
   const { [dataInput]: data, ...inputs } = memo.inputs;
   const event = { ...memo.event, data: data! };

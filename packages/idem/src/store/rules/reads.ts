@@ -61,7 +61,7 @@ import { registrationOf } from "./register-functions.ts";
 import type { Asked, Rule } from "./rule.ts";
 import { cronsIn } from "./tick-crons.ts";
 
-/** What a database adds for those who read. */
+/** A database with what only reads need. */
 export interface ReadDatabase extends Database {
   /** Not after what is read next. */
   instant(): Asked<Instant>;
@@ -77,7 +77,7 @@ export interface Probe {
 
 export type WaitCandidateRow = EventRow & { run_id: string; step_id: string; rest: string | null };
 
-/** Also for whoever waits for the event whatever is in it. */
+/** With the probe of waits for the event whatever is in it. */
 export const allProbes = (probes: readonly Probe[]): readonly Probe[] => [
   { path: "", value: "" },
   ...probes.filter(({ path }) => path !== ""),
@@ -283,7 +283,7 @@ export const reads: Reads = {
   *radarPosition(db, env) {
     return (yield* db.one<RadarPosition>(positionSql, env)) ?? null;
   },
-  /** One after the other: an event and its decisions are one commit, so whoever sees the one sees the others. */
+  /** One after the other: an event and its decisions are one commit, so a read that sees the one sees the others. */
   *arrivals(db, env, { after, before, limit }): Rule<Arrivals> {
     const arrived = yield* events(db, arrivedSql, env, after, before, limit);
     if (arrived.length === 0) return { rows: [], firsts: [] };
@@ -366,7 +366,7 @@ function* listRuns(db: Database, env: string, filter: RunFilter): Rule<Run[]> {
   };
   const wanted: Run[] = [];
   let before = filter.before ?? afterAll;
-  // What no index narrows is filtered page by page, so a rare state costs reads and never memory.
+  // Filters without an index go page by page, so a rare state costs reads and never memory.
   const pageSize = Math.max(limit, 100);
   while (wanted.length < limit) {
     const rows = yield* page(before, pageSize);

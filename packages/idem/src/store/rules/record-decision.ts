@@ -35,14 +35,14 @@ export function recordDecision(tx: RuleTransaction, env: string, out: Writing, d
 export function decideAgain(tx: RuleTransaction, env: string, out: Writing, decision: Decision): boolean {
   const { eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt } = decision;
   tx.write(tx.sql.decisions.again, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt, env, eventId, fn);
-  // Who just sent the event hears of its second decision only.
+  // A caller that just sent the event hears of its second decision only.
   const told = out.decisions.findIndex((one) => one.eventId === eventId && one.fn === fn);
   if (told === -1) return false;
   out.decisions[told] = decision;
   return true;
 }
 
-/** Keeps the first event's data for whoever wants to compare. */
+/** Keeps the first event's data for callers that compare. */
 export function* noteFirst(
   tx: RuleTransaction,
   env: string,

@@ -1,4 +1,4 @@
-// What an attempt left. A step's outcome is written once and kept for ever: the primary key decides, and a second writer is told the first.
+// Outcomes of attempts. A step's outcome is written once and kept for ever: the primary key decides, and a second writer gets the first.
 import type { Outcome } from "../../model/step.ts";
 import { invokedRun } from "../../model/wait.ts";
 import type { NewFailedAttempt, NewStep } from "../advance.ts";

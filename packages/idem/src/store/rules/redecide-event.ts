@@ -1,4 +1,4 @@
-// A person releases a paused or held event, or drops it. Only while it is still pending: whoever comes second finds it decided.
+// A person releases a paused or held event, or drops it. Only while it is still pending: a second caller finds it decided.
 import { decidedOutright, isPending } from "../../model/decision.ts";
 import type { RedecideAnswer, RedecideInput } from "../flow.ts";
 import { type DecisionRow, readDecision, readEvent } from "../rows.ts";

@@ -1,4 +1,4 @@
-// What may refuse a start beside its key: a rate limit, then one at a time. What lets the run in is taken.
+// Refuses a start for other reasons than its key: a rate limit, then one at a time. A run that is let in has taken its place in both.
 
 import { rateLimited } from "../../flow/rate-limit/plan.ts";
 import { type SingletonRule, singletonAsk, singletonScope, singletonTaken } from "../../flow/singleton/plan.ts";

@@ -72,7 +72,7 @@ function* keepCrons(tx: RuleTransaction, env: string, fn: string, crons: readonl
   for (const cron of crons) tx.write(insertCronSql, env, fn, cron, tx.at.now);
 }
 
-/** From this commit on, whoever decides by an older picture is told to look again. */
+/** From this commit on, a sender that decided by an older picture is told to look again. */
 export function* nextRegistration(tx: RuleTransaction, env: string): Rule<number> {
   const registration = (yield* tx.registration(env)) + 1;
   tx.write(writeRegistrationSql, env, String(registration));

@@ -103,7 +103,7 @@ function* keepSteps(
   return { stepId, name, keptCount: yield* tx.run(keepStepsSql, newId, env, oldId, stamp) };
 }
 
-/** What was put in place of a step's arguments goes along with a rerun from a step, the event's data with every one. */
+/** Arguments put in place of a step's own go along with a rerun from a step, data put in place of the event's with every rerun. */
 function inputsFrom(old: RunRow, { from, data }: RerunInput): Record<string, string> {
   const all = readInputs(old);
   const known = data ?? all[dataInput];

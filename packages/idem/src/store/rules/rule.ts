@@ -3,9 +3,9 @@
 //   SQLite       every answer is there at once (`Given`): the generator never stops, and its rule is one call
 //   PostgreSQL   an answer is on its way (`Sent`): the generator stops with the promise, and is driven on when it is there
 //
-// What the database refuses is thrown into the rule where it asked, as by any call.
+// A refusal of the database is thrown into the rule where it asked, as by any call.
 
-/** What was asked: `const row = yield* tx.one(…)`. A rule may be asked as well. */
+/** A question to the database: `const row = yield* tx.one(…)`. A rule may be asked as well. */
 export interface Asked<T> {
   [Symbol.iterator](): Iterator<Promise<unknown>, T, unknown>;
 }
@@ -27,7 +27,7 @@ export class Given<T> implements Asked<T> {
   }
 }
 
-/** Where there is nothing to wait for. */
+/** The answer where there is nothing to wait for. */
 export const nothing: Asked<void> = new Given(undefined);
 
 /** An answer that is on its way. What was asked is sent already, so several can be asked before the first is waited for. */

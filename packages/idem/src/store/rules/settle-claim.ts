@@ -1,5 +1,5 @@
 // Claims that are neither events nor runs: HTTP requests, webhooks, sent mails. Claim, do the work, settle with the outcome;
-// whoever asks again gets that outcome. The lease says how long a silent holder is believed, the window how long the key is taken.
+// later askers get that outcome. The lease says how long a silent holder is believed, the window how long the key is taken.
 import { amendClaim } from "../../model/amend-claim.ts";
 import { askClaim, type Claim, type ClaimAnswer, isTaken } from "../../model/claim.ts";
 import type {

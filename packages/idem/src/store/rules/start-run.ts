@@ -95,7 +95,7 @@ function decided(
   return { eventId: event.id, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt: tx.at.now };
 }
 
-/** Who must execute it: the one it was born leased to, or whoever leases next. */
+/** Notes who must execute it: the worker it was born leased to, or the next that leases. */
 function tellOpened({ run, fence }: OpenedRun, { event }: Start, out: Writing): void {
   if (fence !== null) {
     const memo = { run, event, events: [event], steps: [], attempts: [], waits: [], inputs: {} };

@@ -1,4 +1,4 @@
-// Ticks of schedules. Whoever asks first for an instant decides it; the row of the schedule says up to where everything is decided,
+// Ticks of schedules. The first call for an instant decides it; the row of the schedule says up to where everything is decided,
 // so neither another node nor a clock that goes back can decide it twice.
 import { alsoOf } from "../../model/decision.ts";
 import type { CronRow, Ticked, TickInput } from "../flow.ts";
@@ -17,7 +17,7 @@ export function* tickCrons(tx: RuleTransaction, input: TickInput): Rule<Ticked |
   const out = newWriting();
   const stale = yield* tx.staleRegistration(env, input.registration);
   if (stale !== null) {
-    // Whatever was registered since: what this very call began before its answer was lost must be told, or nobody would execute it.
+    // Whatever was registered since: jobs that this very call began before its answer was lost are answered, or nobody would execute them.
     for (const { event, pair } of input.ticks) yield* answerLeasedAgain(tx, env, event.id, [pair], input.leaseTo, out);
     return out.leased.length === 0 ? stale : { ...answerOf(out, tx.at.now), kind: "ticked", fired: [] };
   }

@@ -28,7 +28,7 @@ const looksApartMs = 50;
 
 export interface BatchTurnsOptions {
   readonly core: SqliteCore;
-  /** As it was given, for what people are told. */
+  /** As it was given, for messages to people. */
   readonly path: string;
   readonly patience: ThreadInput["patience"];
   readonly clock: { wallMs(): number; monoMs(): number };

@@ -1,4 +1,4 @@
-// Where the claim of a key lies. Claims are appended, and keys come in no order: written one by one, a tree over them dirties a
+// Finds the claim of a key. Claims are appended, and keys come in no order: written one by one, a tree over them dirties a
 // page for every key, which was most of what a key cost. So the newest claims are found through this map, and go into the tree
 // (claim_keys) thousands at a time, in its order: a page is then written for many keys, not for one.
 //
@@ -46,7 +46,7 @@ const findBesideOwnerSql = `
   select n from claims where n > ${indexedTo} and env = :env and scope = :scope and key = :key
   limit 1`;
 
-/** For whoever looks at a file that another process writes: the tree, and then the claims that are not in it yet. */
+/** For readers of a file that another process writes: the tree, and then the claims that are not in it yet. */
 export const findBesideOwner =
   (connection: Connection): FindClaimRow =>
   (env, scope, key) =>
@@ -58,7 +58,7 @@ export class ClaimIndex {
   private newest: Names = new Map();
   /** On their way into the tree: no claim is added here any more. */
   private filling: { readonly names: Names; readonly to: number; done: number } | null = null;
-  /** What this transaction changed, with what was there before, to take it back. */
+  /** Changes of this transaction, each with what was there before, to take it back. */
   private readonly changes: { readonly names: Names; readonly name: string; readonly before: number | undefined }[] =
     [];
   /** Of all claims up to this one, those that are left are in the tree. */

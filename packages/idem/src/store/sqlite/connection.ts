@@ -11,7 +11,7 @@ const checkpointPages = 4_000;
 // is usual, so that an ordinary checkpoint truncates nothing.
 const logBytesMax = 2 * checkpointPages * 4_096;
 
-// Long enough for any tool that means to be short; whoever opens a file has nothing better to do meanwhile.
+// Long enough for any tool that means to be short; a process that opens a file has nothing better to do meanwhile.
 const busyMsMax = 5_000;
 
 // Enough for the right edges of all trees and the keys of half a million claims; more would not be this process's to take.
@@ -67,7 +67,7 @@ export class Connection {
     this.db.exec("pragma temp_store = MEMORY");
   }
 
-  /** How long a statement waits by itself for somebody else's lock. */
+  /** The time that a statement waits by itself for somebody else's lock. */
   set busyMs(ms: number) {
     this.db.exec(`pragma busy_timeout = ${ms}`);
   }

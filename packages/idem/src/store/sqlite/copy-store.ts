@@ -13,7 +13,7 @@ export async function copyStore(
   await connection.db.backup(target, onProgress);
 }
 
-/** What is wrong with the file at `path`; empty when it is a sound SQLite file. */
+/** Faults of the file at `path`; empty when it is a sound SQLite file. */
 export function checkFile(path: string): string[] {
   let connection: Connection | null = null;
   try {

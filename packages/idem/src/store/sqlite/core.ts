@@ -53,11 +53,11 @@ export interface CoreOptions {
   readonly path: string;
   readonly migrations: readonly Migration[];
   readonly clock: { wallMs(): number; monoMs(): number };
-  /** Who opens the file, for the message another opener gets. */
+  /** Names the opener of the file, for the message another opener gets. */
   readonly owner: string;
-  /** How long a commit waits by itself for somebody else's lock; by default as long as an opening does. */
+  /** The time that a commit waits by itself for somebody else's lock; by default as long as an opening does. */
   readonly busyMs?: number;
-  /** How many claims are found without the tree; small in tests, so that both ways are taken. */
+  /** Number of claims that are found without the tree; small in tests, so that both ways are taken. */
   readonly newestClaimsMax?: number;
   /** Only for the power-loss test's self-check: it must lose data. */
   readonly synchronous?: "NORMAL";
@@ -116,7 +116,7 @@ export class SqliteCore implements Owned {
       immediately(this.connection.db, () => {
         this.connection.run(writeEpochSql, this.epoch);
         this.connection.run(writeOwnerSql, options.owner);
-        // The lock says that whoever worked on this file is gone: its leases need not run out first.
+        // The lock says that the workers of this file are gone: their leases need not run out first.
         if (this.lock !== null) this.connection.run(forgetWorkersSql);
       });
       this.known = new KnownFacts(this.connection);
@@ -155,7 +155,7 @@ export class SqliteCore implements Owned {
     }
   }
 
-  /** What can wait until the answers of a commit are on their way; a file that is locked or full has it wait for the next one. */
+  /** Work that can wait until the answers of a commit are on their way; a file that is locked or full has it wait for the next one. */
   tend(): void {
     try {
       if (!this.claims.isDue) return;

@@ -6,7 +6,7 @@ import { inTail } from "../rules/count-reads.ts";
 import type { Statements } from "../rules/statements.ts";
 import { isAfterFailure } from "./count-decisions.ts";
 
-// Where it was counted it is noted, and stays so when the run before is deleted.
+// Noted when it was counted, and stays so when the run before is deleted.
 const afterFailure = `
   coalesce((select s.after_failure from slips s where s.env = r.env and s.run_id = r.id), ${isAfterFailure})`;
 

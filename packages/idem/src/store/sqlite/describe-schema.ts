@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 /** Temporary tables have a catalogue of their own. */
 const catalogues = { main: "sqlite_master", temp: "sqlite_temp_master" } as const;
 
-/** What is asked of a database; `thingsOf` reads the answers. Each query takes what further is asked of `m`, such as one table's name. */
+/** The queries of a schema; `thingsOf` reads the answers. `also` is a further condition on `m` in each of them, such as one table's name. */
 export const schemaSql = (database: keyof typeof catalogues, also = "") => ({
   objects: `
     select m.type, m.name, m.sql from ${catalogues[database]} m

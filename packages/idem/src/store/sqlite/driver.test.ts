@@ -1,4 +1,4 @@
-// What the store relies on in its driver, on the one that this Node uses; `IDEM_SQLITE=better-sqlite3` and `npm run runtimes` ask the others.
+// The driver as the store relies on it, on the one that this Node uses; `IDEM_SQLITE=better-sqlite3` and `npm run runtimes` ask the others.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

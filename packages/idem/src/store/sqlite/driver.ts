@@ -1,4 +1,4 @@
-// Which SQLite this is, and what the store uses of it: each driver (drivers/) gives that and nothing else. Whatever is refused has SQLite's own
+// Chooses the SQLite, and names what the store uses of it: each driver (drivers/) gives that and nothing else. Every refusal has SQLite's own
 // name for it as its code (`SQLITE_BUSY`), with all three.
 //
 //   runtime                                              driver
@@ -20,7 +20,7 @@ export type Named = Readonly<Record<string, Param>>;
 
 export interface OpenOptions {
   readonly readonly: boolean;
-  /** How long a statement waits by itself for somebody else's lock. */
+  /** The time that a statement waits by itself for somebody else's lock. */
   readonly busyMs: number;
   /** Refuses instead of making a file. */
   readonly mustExist?: boolean;

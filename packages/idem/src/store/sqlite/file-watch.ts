@@ -33,7 +33,7 @@ export class FileWatch {
     return this.watched[0]?.identity ?? null;
   }
 
-  /** What happened to it; null while every name leads where it did. A file that cannot be looked at for now is not gone. */
+  /** A sentence on what happened to it; null while every name leads where it did. A file that cannot be looked at for now is not gone. */
   look(): string | null {
     for (const { path, name, identity } of this.watched) {
       const found = this.identityOf(path);

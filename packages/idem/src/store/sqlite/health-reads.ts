@@ -22,7 +22,7 @@ export interface FileFacts {
   readonly pageCount: number;
   readonly pageSize: number;
   readonly freePages: number;
-  /** Who opened it for writing last. */
+  /** The last process that opened it for writing. */
   readonly owner: string | null;
   /** The store's clock at its last write, within a second. */
   readonly clock: number | null;

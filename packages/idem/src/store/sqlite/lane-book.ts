@@ -1,6 +1,6 @@
-// Who stands in line, and how much of each limit is in use. Both follow from the jobs (a slot's use is the number of leased jobs
-// whose lane names it, and what they hold of it beside), so nothing is written for them; this is the owner's picture of it, put together from the jobs when it is
-// first needed and after a rollback. Without it every lease would look at every lane that cannot run: 1,000 full lanes took 6 ms.
+// The runs in line, and the use of each limit. Both follow from the jobs (a slot's use is the number of leased jobs whose lane names it,
+// and what they hold of it beside), so nothing is written for them; this is the owner's picture of it, put together from the jobs when it
+// is first needed and after a rollback. Without it every lease would look at every lane that cannot run: 1,000 full lanes took 6 ms.
 //
 // A lane is open (its turn may come), blocked on a slot that is full, or put off by its throttle. When a slot is given back, the first
 // blocked lane of each function that the freed room is enough for comes back: of each, because a function whose workers are gone
@@ -31,7 +31,7 @@ export interface BookedLane {
   readonly name: LaneName;
 }
 
-/** What the jobs of a lane hold together. */
+/** The slots that the jobs of a lane hold together. */
 export interface HeldRow {
   readonly lane: string;
   readonly count: number;
@@ -96,7 +96,7 @@ export class LaneBook {
 
   /** A job of this lane was leased: what it now holds. */
   take(text: string): void {
-    // Whoever looks next reads it from the jobs; to look now would count it twice.
+    // The next look reads it from the jobs; to look now would count it twice.
     if (this.picture === null) return;
     const { used } = this.picture;
     for (const slot of this.nameOf(text).slots) used.set(slot, (used.get(slot) ?? 0) + 1);
@@ -272,7 +272,7 @@ export class LaneBook {
     if (lanes?.size === 0) picture.open.delete(turn);
   }
 
-  /** The lane does not use the room it was opened for: whoever else waits for its slots is asked. */
+  /** The lane does not use the room it was opened for: others that wait for its slots are asked. */
   private letOthers(picture: Picture, lane: BookedLane, full: string | null): void {
     for (const slot of lane.name.slots) if (slot !== full) this.passOn(picture, slot);
   }

@@ -8,7 +8,7 @@ const createSql =
 const insertSql = "insert or ignore into leasable (list, fn) select ?, value from json_each(?)";
 const deleteSql = "delete from leasable";
 
-// A worker per environment and a few more; whoever brings a new list every time does not fill the memory.
+// A worker per environment and a few more; a caller that brings a new list every time does not fill the memory.
 const listsMax = 32;
 
 /** For statements over jobs. The parameter is the list's number. */

@@ -14,7 +14,7 @@ import { newWriting } from "../writing.ts";
 import { isLeasable } from "./leasable-functions.ts";
 import type { Transaction } from "./transaction.ts";
 
-// What its memo weighs stands in the heads of its rows: no value is read for it.
+// The size of its memo stands in the heads of its rows: no value is read for it.
 const jobColumns = `${foundColumns},
   (select coalesce(sum(octet_length(s.json)), 0) from steps s where s.env = jobs.env and s.run_id = jobs.run_id) as bytes`;
 
@@ -47,7 +47,7 @@ const selectFirstOfLaneSql = `
 
 const takeJobSql =
   "update jobs set leased_by = ?, fence = fence + 1, due_at = null, start_by = null, lane = ?, beside_1 = 0, beside_2 = 0, beside_turn = 0 where env = ? and id = ?";
-// Its time to start stays: whoever rescues it finds it overdue again.
+// Its time to start stays: after a rescue it is found overdue again.
 const takeOverdueSql =
   "update jobs set leased_by = ?, fence = fence + 1, due_at = null, lane = null where env = ? and id = ?";
 const joinLaneSql = "update jobs set due_at = null, rank = ? where env = ? and id = ?";

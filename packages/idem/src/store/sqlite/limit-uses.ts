@@ -1,4 +1,4 @@
-// How full each limit is, for people: counted from the jobs, which is what limits are.
+// The use of each limit, for people: counted from the jobs, which is what limits are.
 import { limitsOfLane, readLane } from "../../flow/lane.ts";
 import type { LimitUse } from "../flow.ts";
 import type { Connection } from "./connection.ts";

@@ -1,4 +1,4 @@
-// What stores lack whose migrations were edited after they had run them. Each was on main for a while; nothing is edited any more.
+// Things missing in stores whose migrations were edited after they had run them. Each was on main for a while; nothing is edited any more.
 import type { Mend } from "../schema-history.ts";
 
 export const mends: readonly Mend[] = [
@@ -20,7 +20,7 @@ export const mends: readonly Mend[] = [
        where ended_state is null and key is not null and (env, id) in (select env, holder from claims where held = 1)`,
   },
   {
-    // 0004 of its first hour. Whoever was handed a job with its creation is gone: a file's next owner has no leases.
+    // 0004 of its first hour. A worker that was handed a job with its creation is gone: a file's next owner has no leases.
     thing: "column jobs.born_leased",
     found: null,
     sql: "alter table jobs add column born_leased integer not null default 0",

@@ -56,7 +56,7 @@ export function migrate(connection: Connection, migrations: readonly Migration[]
 }
 
 /**
- * What all migrations together make of nothing, once this process has seen it: a later store gets it at once, in a third of the time, which
+ * The schema that all migrations together make, once this process has seen it: a later store gets it at once, in a third of the time, which
  * counts where each test opens a store of its own in memory. The first store of a process goes through them one by one.
  */
 const madeOf = new WeakMap<readonly Migration[], string>();

@@ -1,5 +1,5 @@
-// What `idem migrate-store` leaves in a file whose facts live elsewhere now. A process that opened it all the same would accept what
-// the other store has accepted already: every window would be open twice.
+// The note that `idem migrate-store` leaves in a file whose facts live elsewhere now. A process that opened it all the same would accept
+// what the other store has accepted already: every window would be open twice.
 import { errors, type IdemError } from "../../model/errors.ts";
 import type { Connection } from "./connection.ts";
 

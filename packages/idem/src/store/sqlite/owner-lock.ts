@@ -30,7 +30,7 @@ export class OwnerLock {
       db.close();
       if (isBusy(error)) {
         const owner = nameOfOwner(path);
-        // Whoever is told to stop another process looks for one in vain.
+        // A person told to stop another process would look for one in vain.
         throw errors.STORE_OWNED({ path, owner: owner === asker ? `another client of this ${owner}` : owner });
       }
       throw error;

@@ -58,7 +58,7 @@ export const pages: Statements["pages"] = {
        and ${decisionFits}
        and (:kinds is null or d.kind in (select value from json_each(:kinds)))
      order by d.event_id desc, d.fn desc limit :limit`,
-  // What is pending is little, and has an index of its own: no floor is needed.
+  // Pending decisions are few, and have an index of their own: no floor is needed.
   pending: `
     select ${decisionColumns}
       from kept_decisions d indexed by decisions_pending

@@ -1,11 +1,11 @@
-// How long a batch that the file refused is tried again, and what a person is told about it. Pure: times are given.
+// Patience with a batch that the file refused: how long it is tried again, and the reports to people. Pure: times are given.
 //
 // A spell of trouble begins with the first refusal and ends with the first commit after it. Until it has lasted `waitMsMax`, a batch waits
-// and is tried again; from then on each is tried once and answered: whoever calls has waited long enough, and new calls must not
+// and is tried again; from then on each is tried once and answered: its callers have waited long enough, and new calls must not
 // queue up behind a lock that lasts for minutes.
 import type { FailureKind } from "./storage-failure.ts";
 
-/** What a person is told: once when it has lasted a while, and once when it is over. */
+/** A report to people: once when it has lasted a while, and once when it is over. */
 export type Spell =
   | { readonly kind: Exclude<FailureKind, "ended">; readonly forMs: number; readonly why: string }
   | { readonly kind: "slow"; readonly forMs: number }
@@ -20,7 +20,7 @@ export interface PatienceOptions {
 export const patience = {
   // Longer than a tool that means no harm, shorter than the patience of most callers.
   waitMsMax: 5_000,
-  // What is shorter is nobody's concern.
+  // Shorter ones are nobody's concern.
   tellAfterMs: 2_000,
 } as const;
 
@@ -37,7 +37,7 @@ export class Patience {
 
   constructor(private readonly options: PatienceOptions) {}
 
-  /** How long to wait until the same batch is tried again; null when it is to be answered now. */
+  /** The time to wait until the same batch is tried again; null when it is to be answered now. */
   pauseAfter(
     failure: { readonly kind: Exclude<FailureKind, "ended">; readonly why: string },
     now: number,

@@ -1,4 +1,4 @@
-// What pruning costs a file, counted: statements for a page, and pages for what comes after.
+// The cost of pruning a file, counted: statements for a page, and pages for what comes after.
 import { expect, test, vi } from "vitest";
 import { dayMs } from "../../model/window.ts";
 import { ManualClock } from "../../platform/manual-clock.ts";

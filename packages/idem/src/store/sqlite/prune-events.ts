@@ -1,4 +1,4 @@
-// Pruning on a file (rules/prune-events.ts): one writer, so nothing has to be judged twice. Commits wait meanwhile; how long is told.
+// Pruning on a file (rules/prune-events.ts): one writer, so nothing has to be judged twice. Commits wait meanwhile; the answer says how long.
 import type { PruneAnswer, PruneInput } from "../prune.ts";
 import {
   countPrunable as countRule,
@@ -23,7 +23,7 @@ export function pruneEvents(tx: Transaction, input: PruneInput): PruneAnswer {
   return { ...answer, tookMs: tx.monoMs() - beganMono };
 }
 
-/** What pruning would delete, read page by page; writes nothing. Whoever asks for all pages loads the index once. */
+/** Counts what pruning would delete, page by page; writes nothing. A caller that asks for all pages loads the index once. */
 export function countPrunable(
   connection: Connection,
   claims: ClaimIndex,

@@ -1,4 +1,4 @@
-// A store for looking: opened read-only beside whoever owns the file, or on a file nobody has open. It takes no lock, writes
+// A store for looking: opened read-only beside the owner of the file, or on a file nobody has open. It takes no lock, writes
 // nothing and sees every commit up to the moment it reads.
 import type { Instant } from "../../model/claim.ts";
 import { errors, type IdemError } from "../../model/errors.ts";

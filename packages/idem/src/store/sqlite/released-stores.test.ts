@@ -1,4 +1,4 @@
-// What files of earlier builds become under today's code. fixtures/released has one for each schema that was on main.
+// Files of earlier builds under today's code. fixtures/released has one for each schema that was on main.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -4,15 +4,15 @@ import { basename, dirname, join } from "node:path";
 import type { SqliteCore } from "./core.ts";
 
 export interface Rescue {
-  /** Where it is tried first. */
+  /** The path that is tried first. */
   readonly first: string;
-  /** Where the copy is; null when there is none, and why not. */
+  /** The path of the copy; null when there is none, and why not. */
   readonly done: Promise<{ readonly copy: string | null; readonly why: string }>;
 }
 
 export function rescueStore(options: {
   readonly core: Pick<SqliteCore, "path" | "copyTo">;
-  /** What the file is called by now, where that is known. */
+  /** The file's present name, where that is known. */
   readonly now: string | null;
   readonly at: number;
   readonly foldersOf: (folders: readonly string[]) => string[];

@@ -64,7 +64,7 @@ export const statements: Statements = {
     bornLeased: "select 1 from jobs where env = ? and id = ? and leased_by = ? and fence = 1 and born_leased = 1",
   },
   runs: {
-    // Who waits for a run is known to the file's owner.
+    // The file's owner knows which runs are waited for.
     end: `
       update runs set ended_state = ?, result = ?, ended_at = ?, ended_fence = ?
        where env = ? and id = ? and ended_state is null

@@ -1,5 +1,5 @@
-// A transaction as the rules have it. One process owns the file and one writer is at work, so nothing is locked; what its owner remembers
-// of the file (known-facts.ts, lane-book.ts, claim-index.ts) is told here.
+// A transaction as the rules have it. One process owns the file and one writer is at work, so nothing is locked; the owner's pictures of
+// the file (known-facts.ts, lane-book.ts, claim-index.ts) are brought up to date here.
 
 import type { Beside } from "../../flow/concurrency/beside.ts";
 import type { LaneName, LaneUse } from "../../flow/lane.ts";
@@ -83,12 +83,12 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     this.noted.push({ env, run });
   }
 
-  /** How many ends of this commit were noted so far. */
+  /** Number of ends of this commit that were noted so far. */
   get endMark(): number {
     return this.noted.length;
   }
 
-  /** What was noted after the mark was undone. */
+  /** The ends noted after the mark were undone. */
   undoEnds(mark: number): void {
     this.noted.length = mark;
   }

@@ -1,4 +1,4 @@
-// That an event started a run is told by the run (docs/decisions/0055): which rows are kept beside it, and that nothing is told twice.
+// The run itself says that an event started it (docs/decisions/0055): which rows are kept beside it, and that nothing is said twice.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,11 +1,11 @@
-// What SQLite's refusals mean for a store. Three questions decide: was the transaction undone for sure, will it pass by itself, and can
+// The meaning of SQLite's refusals for a store. Three questions decide: was the transaction undone for sure, will it pass by itself, and can
 // the file still be trusted? `inTransaction` is no part of it: the core has rolled back whatever SQLite had left open.
 import { errors, IdemError } from "../../model/errors.ts";
 
 /**
  * `locked`, `full`: undone for sure, and over by itself: the same batch is tried again.
  * `failing`: the same, but should it have come from COMMIT, the commit's last frame may be in the log, and is found there should the process die
- *   before the next commit writes over it: whoever is not told of a later success is told that the outcome is unknown.
+ *   before the next commit writes over it: a call that does not succeed later is answered that its outcome is unknown.
  * `ended`: nothing is written to this file any more.
  */
 export type FailureKind = "locked" | "full" | "failing" | "ended";
@@ -34,7 +34,7 @@ const meanings: Readonly<Record<string, FailureKind>> = {
   // The kernel may have dropped the pages it could not write, and says so only once: a later sync that succeeds proves nothing.
   SQLITE_IOERR_FSYNC: "ended",
   SQLITE_IOERR_DIR_FSYNC: "ended",
-  // What is read is not what was written. Whatever is added to it may be lost with it.
+  // The file does not read as it was written. Anything added to it may be lost with it.
   SQLITE_CORRUPT: "ended",
   SQLITE_IOERR_CORRUPTFS: "ended",
   SQLITE_IOERR_DATA: "ended",
@@ -57,7 +57,7 @@ export function judgeFailure(error: unknown): StorageFailure | null {
   return null;
 }
 
-/** What a call is told that does not wait any longer. `isUnsure`: one of its tries may be in the log. */
+/** The error of a call that does not wait any longer. `isUnsure`: one of its tries may be in the log. */
 export function refusalOf(
   { kind, why }: StorageFailure,
   { path, forMs, isUnsure }: { readonly path: string; readonly forMs: number; readonly isUnsure: boolean },

@@ -78,7 +78,7 @@ describe("a file that another program locks", () => {
     const other = tool();
     other.exec("begin immediate");
     await expect(store.ingest(ingest("a"))).rejects.toMatchObject({ code: "STORE_LOCKED", retry: "later" });
-    // Reads go on meanwhile, and whoever asks now does not wait all over again.
+    // Reads go on meanwhile, and a call made now does not wait all over again.
     expect(await store.reads.event("default", "a")).toBeNull();
     await expect(store.ingest(ingest("b"))).rejects.toMatchObject({ code: "STORE_LOCKED" });
     other.exec("rollback");
@@ -225,7 +225,7 @@ describe("a file that loses its name under its owner", () => {
       const store = await open();
       await store.ingest(ingest("a"));
       lose();
-      // Whoever is answered before it was noticed is in the copy, too.
+      // Events answered before it was noticed are in the copy, too.
       const acknowledged = ["a"];
       for (let i = 0; i < 3; i++) {
         const id = `e${i}`;

@@ -1,4 +1,4 @@
-// What a person should know about a store's file, as a sentence for a log.
+// Troubles of a store's file that people should know of, as sentences for a log.
 import type { Spell } from "./patience.ts";
 
 export interface StoreTrouble {

@@ -1,4 +1,4 @@
-// What passes between the caller's thread and the store's. Calls and answers are packed (wire.ts).
+// Messages between the caller's thread and the store's. Calls and answers are packed (wire.ts).
 import type { StoreReads } from "../reads.ts";
 import type { CallAnswer } from "./calls.ts";
 import type { Spell } from "./patience.ts";

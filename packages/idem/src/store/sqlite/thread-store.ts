@@ -5,7 +5,7 @@
 //   idle ──call──▶ (this turn of the event loop ends) ──▶ posted ──committed, or refused──▶ posted again if calls wait, else idle
 //   any state ──broken or thread ended──▶ broken: every call, waiting or new, is refused with the reason
 //
-// What the thread does with a batch until then is in batch-turns.ts.
+// The thread's work on a batch until then is in batch-turns.ts.
 import { Answer } from "../../model/answer.ts";
 import { errors, IdemError } from "../../model/errors.ts";
 import type { Platform, Thread, Timer } from "../../platform/platform.ts";
@@ -259,7 +259,7 @@ class ThreadShell {
   private breakWith(error: IdemError): void {
     if (this.broken !== null) return;
     this.broken = error;
-    // What was committed before is answered as it was; only what is still under way is unknown.
+    // Calls committed before are answered as they were; only those still under way are unknown.
     this.handOut(this.answered.length);
     const waiting = [...(this.posted ?? []), ...this.queue, ...this.reading.values()];
     this.posted = null;

@@ -1,4 +1,4 @@
-// What an operation works with: the handle, the one instant of its commit, and the order of its recordings.
+// A transaction as operations have it: the handle, the one instant of its commit, and the order of its recordings.
 import type { RuleTransaction } from "../rules/database.ts";
 import type { ClaimIndex } from "./claim-index.ts";
 import type { Connection } from "./connection.ts";

@@ -1,4 +1,4 @@
-// How answers cross between the threads: what an answer repeats of its call is not sent back but taken from the call (wire.ts).
+// Answers on their way between the threads: parts that repeat their call are not sent back but taken from it (wire.ts).
 import type { Decision } from "../../model/decision.ts";
 import type { Advanced, AdvanceInput } from "../advance.ts";
 import type { Ticked, TickInput } from "../flow.ts";

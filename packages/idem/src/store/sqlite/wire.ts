@@ -1,6 +1,6 @@
-// How calls and answers cross between the threads. The hot shapes (accept an event, save a step, end a run, tick) go as flat lists of
+// Calls and answers on their way between the threads. The hot shapes (accept an event, save a step, end a run, tick) go as flat lists of
 // strings and numbers: for a saved step 0.96 µs instead of 5.6 both ways, its answer 0.2 instead of 2.4. Everything else is
-// cloned as it is. What an answer repeats of its call is not sent back but taken from the call.
+// cloned as it is. Parts of an answer that repeat its call are not sent back but taken from the call.
 
 import type { EventIdScope } from "../../model/claim.ts";
 import type { EventValue } from "../../model/event-values.ts";
@@ -17,7 +17,7 @@ export type Flat = readonly unknown[];
 // One for all: a new empty list per field and call is garbage to collect, in both threads.
 export const none: readonly never[] = Object.freeze([]) as readonly never[];
 
-/** What was sent, or came, with a lease last: a worker names the same functions until they change, and there may be 10,000. */
+/** The lists that were sent, or came, with the last lease: a worker names the same functions until they change, and there may be 10,000. */
 export interface LeaseList {
   functions: LeaseInput["functions"] | null;
   caps: LeaseInput["caps"] | null;

@@ -5,7 +5,7 @@ import type { Transaction } from "./transaction.ts";
 
 const insertAuditSql = "insert into audit (env, id, at, action, subject, reason, actor) values (?, ?, ?, ?, ?, ?, ?)";
 
-// What is asked for narrows; null for what is not.
+// Given values narrow; null does not.
 const columns = "cast(id as text) as id, at, actor, action, subject, reason";
 const fits = `id >= :floor and id < :before and at >= :since and at < :until
      and (:action is null or action = :action) and (:actor is null or actor = :actor)`;

@@ -9,7 +9,7 @@ import type { Store } from "../store.ts";
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** What PostgreSQL's text cannot hold, and what it is written with there. */
+/** Characters that PostgreSQL's text cannot hold, and those they are written with there. */
 export const oddId = "order\u0000 7 \uFFFF0 \uFFFF";
 
 export function shopOn(store: Store, platform: ManualPlatform) {

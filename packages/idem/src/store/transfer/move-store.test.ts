@@ -235,7 +235,7 @@ describe("a move is refused", () => {
     const other = await busyStore();
     await expect(move(other.path, half, killedIn("runs", 0))).rejects.toThrow("killed");
     await expect(move(path, half)).rejects.toMatchObject(refused(other.path));
-    // Whoever was refused can still use the file.
+    // The file of a refused move can still be used.
     await open().close();
   });
 });
@@ -281,8 +281,8 @@ test("many rows, and rows of half a megabyte, move in pieces", async () => {
 
 test("every table and column of both stores moves, or is named here as one that stays behind", async () => {
   const { path } = await busyStore();
-  // Nothing is sent inside transactions of a file, and messages are kept for an hour: who comes back with a place is told of the gap.
-  // What decisions are made of moves as decisions.
+  // Nothing is sent inside transactions of a file, and messages are kept for an hour: a reader that comes back with a place is told of the
+  // gap. The parts of decisions move as decisions.
   const stays = ["workers", "claim_keys", "locks", "migrations", "outbox", "channels", "messages", "kept_decisions"];
   const file = new Connection(path, { readonly: true });
   const ofFile = file.all<{ name: string; column: string }>(`
@@ -309,7 +309,7 @@ test("every table and column of both stores moves, or is named here as one that 
   expect(left(ofFile)).toEqual(["events.starts", "runs.window_ends_at", "claims.n", "end_notes.n"]);
 });
 
-/** What happens on a store that another process was killed on, until `isOver`. */
+/** Goes on with a store that another process was killed on, until `isOver`. */
 async function goOn(
   store: Store,
   platform: ManualPlatform,

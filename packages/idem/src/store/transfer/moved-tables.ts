@@ -1,6 +1,6 @@
-// What moves from a SQLite store into a PostgreSQL one: every table of facts, column by column as it is to stand there. What the file
-// does not have is derived: slots from lanes, who is awaited from the waits. Leases do not move: whoever held one is gone, and a fence
-// one higher lets nobody's old lease count. Workers, messages of the last hour and the file's own bookkeeping (epoch, owner, claim_keys) stay behind.
+// The tables that move from a SQLite store into a PostgreSQL one: all facts, column by column as they are to stand there. Columns that the
+// file does not have are derived: slots from lanes, awaited runs from the waits. Leases do not move: their holders are gone, and a fence one
+// higher lets nobody's old lease count. Workers, messages of the last hour and the file's own bookkeeping (epoch, owner, claim_keys) stay behind.
 import { slotColumns } from "../postgres/lane-slots.ts";
 
 export type Cell = string | number | null;
@@ -9,7 +9,7 @@ export type Row = readonly Cell[];
 export interface MovedColumn {
   readonly name: string;
   readonly type: "text" | "bigint" | "double precision";
-  /** Where its value comes from in the file: a column or an expression. */
+  /** The source of its value in the file: a column or an expression. */
   readonly from: string;
   /** From the file's value to the one that moves, where SQL cannot say it. */
   readonly read?: (cell: Cell) => Cell;

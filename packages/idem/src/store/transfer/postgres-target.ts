@@ -118,7 +118,7 @@ export class PostgresTarget {
     if (rowCount !== rows.length) throw new Error(`${rowCount} of ${rows.length} rows of ${name} were written`);
   }
 
-  /** What is there now, `count` rows in memory at a time. */
+  /** The rows there now, `count` of them in memory at a time. */
   async *rows({ name, columns, where }: MovedTable, count: number): AsyncGenerator<Row> {
     const names = columns.map((column) => quoted(column.name)).join(", ");
     const filter = where === null ? "" : ` where ${where}`;
@@ -135,12 +135,12 @@ export class PostgresTarget {
     }
   }
 
-  /** What was copied is not what was read: the next try starts over. */
+  /** The copy differs from what was read: the next try starts over. */
   async distrust(): Promise<void> {
     await this.transact(async () => this.writeMark({ ...(await this.mark())!, state: null }));
   }
 
-  /** Whoever opens the store from now on finds it whole. */
+  /** The store is whole for every process that opens it from now on. */
   async complete(): Promise<void> {
     // Plans that were made for empty tables would be kept.
     for (const { name } of movedTables) await this.client.query(`analyze ${this.table(name)}`);

@@ -1,4 +1,4 @@
-// How two stores are compared, table by table: the number of rows, and a hash over all of them. It does not depend on their order, for
+// Compares two stores, table by table: the number of rows, and a hash over all of them. It does not depend on their order, for
 // the two databases sort texts differently; each row counts by the hash of the same text on both sides.
 import { createHash } from "node:crypto";
 import type { Row } from "./moved-tables.ts";

@@ -1,5 +1,5 @@
 // Holds a lease while user code runs: a heartbeat every third of it, so that one lost heartbeat still leaves another before the lease ends.
-// A blocked event loop loses its lease, which is wanted: somebody else takes over what this process cannot be seen to do.
+// A blocked event loop loses its lease, which is wanted: another takes over what this process cannot be seen to do.
 import { parseDuration } from "../../model/duration.ts";
 import { errors } from "../../model/errors.ts";
 import type { Platform } from "../../platform/platform.ts";

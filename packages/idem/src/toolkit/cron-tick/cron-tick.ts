@@ -1,4 +1,4 @@
-// Ticks of a schedule that somebody else's scheduler calls, at least once and now and then twice. The tick, not the call, is what happens
+// Ticks of a schedule that an outside scheduler calls, at least once and now and then twice. The tick, not the call, is what happens
 // once: the first call runs it, a later one gets its outcome, and one whose call died is resumed or parked, as its author chose.
 
 import { parseDuration } from "../../model/duration.ts";

@@ -1,4 +1,4 @@
-// Which instant of a schedule a call is about: the last that was due, by the database's clock. Not the time of the call, which is late by
+// The instant of a schedule that a call is about: the last that was due, by the database's clock. Not the time of the call, which is late by
 // however long the scheduler took; not a counter, which two callers count differently. Days on which clocks change are model/cron.ts's matter.
 import { createHash } from "node:crypto";
 import { nextTick, parseCron, ticksBetween } from "../../model/cron.ts";

@@ -1,4 +1,4 @@
-// Which record a request asks for: who asks, where, with which key. The concrete path, not the route's template: /orders/1 and /orders/2
+// The record a request asks for, by who asks, where, with which key. The concrete path, not the route's template: /orders/1 and /orders/2
 // are two operations. The principal is a stable subject and never a token, which may be another one at the retry.
 import { fieldDigest } from "./field-digest.ts";
 

@@ -6,7 +6,7 @@ import { eachDatabase } from "../sql/databases.suite.ts";
 import { type AskOptions, keyedApi } from "./keyed-api.suite.ts";
 
 eachDatabase((open) => {
-  /** Which execution answered: the same number is a replay. */
+  /** Answers with the number of its execution: the same number is a replay. */
   async function api() {
     const keys = sqlKeys((await open()).adapter);
     const made = keyedApi((_, __, count) => new Response(String(count)), { keys, platform: new ManualPlatform() });

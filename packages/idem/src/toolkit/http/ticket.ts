@@ -86,7 +86,7 @@ export function openTicket(world: TicketWorld, keyed: KeyedRequest, holder: KeyH
   async function settle(captured: Captured, ending: { isFailure: boolean; hasEffects: boolean }): Promise<Finished> {
     try {
       const { status } = captured;
-      // It failed because it was told to stop, and that is no outcome: the attempt that goes on has one.
+      // It failed because it was asked to stop, and that is no outcome: the attempt that goes on has one.
       if (isAbandoned && (ending.isFailure || status >= 500)) {
         return { kind: "instead", response: world.dress(problemResponse("draining", facts)) };
       }

@@ -1,4 +1,4 @@
-// One thing that was, or may have been, sent to somebody: its claim, read.
+// One thing that was, or may have been, sent: its claim, read.
 import { createHash } from "node:crypto";
 import type { ClaimRow } from "../claim/claims.ts";
 

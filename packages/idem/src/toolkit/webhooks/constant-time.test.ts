@@ -1,4 +1,4 @@
-// Row 12 of the pitfalls. How long a comparison takes cannot be tested without being flaky; which function makes it, can.
+// Row 12 of the pitfalls. The time of a comparison cannot be tested without being flaky; which function makes it, can.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";

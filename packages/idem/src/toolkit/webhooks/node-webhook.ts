@@ -12,7 +12,7 @@ export interface NodeDelivery extends AsyncIterable<unknown> {
   readonly socket?: object | null;
   /** Left by a body parser. */
   readonly body?: unknown;
-  /** The bytes, where somebody kept them. */
+  /** The bytes, where they were kept. */
   readonly rawBody?: unknown;
 }
 

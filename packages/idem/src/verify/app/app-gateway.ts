@@ -57,7 +57,7 @@ async function take(request: IncomingMessage, response: ServerResponse, pass: Pa
   response.end(passed.body);
 }
 
-/** Sends it on; rejects where nobody answers. */
+/** Sends it on; rejects where no answer comes. */
 export function sendOn(
   origin: string,
   { method, path, headers, body }: Passing,

@@ -16,7 +16,7 @@ import { filesOf, type WorldOfProcess } from "./control-messages.ts";
 export interface AppOutsideOptions {
   /** Its own; it is made, and gone when it is closed. */
   readonly folder: string;
-  /** Where the command was given. */
+  /** The folder the command was given in. */
   readonly home: string;
   readonly databases: readonly DatabaseScript[];
   /** The app is only asked for its functions: what it sets up while it starts stays for all worlds. */

@@ -22,10 +22,10 @@ export interface AppProcessOptions {
   readonly command: string | readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where its functions are served, as its author says. */
+  /** The address of its functions, as its author says. */
   readonly url: URL;
   readonly control: ControlServer;
-  /** Where it finds its server. */
+  /** The address of its server. */
   readonly serverOrigin: string;
   readonly startMsMax: number;
   /** The world it is started for; null for whichever comes next. */

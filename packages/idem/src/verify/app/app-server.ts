@@ -26,7 +26,7 @@ export interface AppServerOptions extends Pick<WorldScript, "fn" | "names" | "ti
   readonly platform: Platform;
   /** The app's own description of itself. */
   readonly registration: AppRegistration;
-  /** Where the world's server is to call it. */
+  /** The address at which the world's server calls it. */
   readonly appUrl: string;
 }
 

@@ -30,7 +30,7 @@ export interface AppWorldOptions extends WorldScript {
   readonly platform: Platform;
   /** The app's own description of itself. */
   readonly registration: AppRegistration;
-  /** Where the world's server is to call it. */
+  /** The address at which the world's server calls it. */
   readonly appUrl: string;
   readonly handlers: readonly string[];
   /** Another start of the app, ready; a string says why there is none. */

@@ -25,7 +25,7 @@ export interface AppWorldsOptions {
   readonly command: string | readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where its functions are served, as its author says. */
+  /** The address of its functions, as its author says. */
   readonly url: URL;
   readonly startMsMax: number;
   /** Whether another start is made ready meanwhile; true unless given, and never where a start has to know its world. */

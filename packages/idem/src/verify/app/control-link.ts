@@ -1,4 +1,4 @@
-// The app's end of the control channel. When the command is gone, so is the app: nobody is left who would look after it.
+// The app's end of the control channel. When the command is gone, so is the app: nothing else would look after it.
 import { connect, type Socket } from "node:net";
 import { byLine, type FromApp, type ToApp } from "./control-messages.ts";
 

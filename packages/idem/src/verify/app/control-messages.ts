@@ -5,17 +5,17 @@ import type { AbsentField, Json, Place } from "../thing.ts";
 import type { DatabaseScript } from "../worker/sql/database-script.ts";
 import type { Applied, AskedEffect, Carried, Effected } from "../worker/watcher.ts";
 
-/** Where a started process finds what it needs, in its environment. */
+/** The variable of a started process's environment that holds its settings. */
 export const settingsName = "IDEM_VERIFY_APP";
 
 export interface AppSettings {
-  /** Where the command listens. */
+  /** The port the command listens at. */
   readonly controlPort: number;
   /** Of this start: another one has another. */
   readonly token: string;
-  /** Where the app is to listen, as its author says; it is given a free one in its place. */
+  /** The app's port, as its author says; it is given a free one in its place. */
   readonly appPort: number;
-  /** Where the app finds its server: the command. */
+  /** The app's server: the command. */
   readonly serverOrigin: string;
   /** The world it is started for; null where that is said when it begins. */
   readonly world: WorldOfProcess | null;
@@ -25,12 +25,12 @@ export interface AppSettings {
 export interface WorldOfProcess {
   /** Outlives the process: what it notes, and what it writes to files. */
   readonly folder: string;
-  /** Where the command was given: files are called by their way from there. */
+  /** The folder the command was given in: files are named by their way from there. */
   readonly home: string;
   readonly databases: readonly DatabaseScript[];
 }
 
-/** Where in the folder of a world the files stand that it writes. */
+/** The place of a world's own files in its folder. */
 export const filesOf = ({ folder, home }: WorldOfProcess): { readonly root: string; readonly home: string } => ({
   root: `${folder}/files`,
   home,
@@ -41,7 +41,7 @@ export const tokenHeader = "x-idem-verify-token";
 /** Whose code asks the server something. */
 export const byHeader = "x-idem-verify-by";
 
-/** Where a program's functions are served that is no app; the process is given another. */
+/** The port at which a program that is no app serves its functions; the process is given another. */
 export const programPort = 1;
 /** And at which path, followed by the number of the client. */
 export const programPath = "/idem/";

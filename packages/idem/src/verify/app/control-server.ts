@@ -27,7 +27,7 @@ export class ControlServer {
     const control = new ControlServer(server);
     server.on("connection", (socket) => control.take(socket));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    // Somebody else keeps the command alive while it has something to do.
+    // Other parts keep the command alive while it has something to do.
     server.unref();
     return control;
   }
@@ -74,7 +74,7 @@ export class ControlServer {
       of = { app, connection: { post, pid: message.pid } };
       app.connected(of.connection);
     };
-    // Nobody is believed before it has shown a token, and nothing of it is kept.
+    // No connection is believed before it has shown a token, and nothing of it is kept.
     const lines = byLine(
       (message) => take(message as FromApp),
       () => (of === null ? helloCharsMax : Number.POSITIVE_INFINITY),

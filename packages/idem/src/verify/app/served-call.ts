@@ -6,7 +6,7 @@ import type { AppProcess } from "./app-process.ts";
 export class ServedCall implements Living {
   readonly isLoading = false;
   isFrozen = false;
-  /** Settles when nobody waits for its answer any more. */
+  /** Settles when its answer is no longer needed. */
   readonly givenUp: Promise<null>;
   private giveUp: () => void = () => {};
   private thawing: (() => void)[] = [];

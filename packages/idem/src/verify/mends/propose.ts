@@ -22,7 +22,7 @@ export interface ProposeFor {
 
 type EffectChange = Extract<Change, { kind: "effect" }>;
 
-/** Whether the destination takes a key: it is known to, nobody knows, or it does not. */
+/** Whether the destination takes a key: it is known to, that is unknown, or it does not. */
 export function takesKey({ watcher, title }: Pick<SeenEffect, "watcher" | "title">): "known" | "unknown" | "none" {
   if (watcher !== "http") return "none";
   const host = knownHost(hostOf(title));

@@ -13,7 +13,7 @@ interface Asked {
   readonly url: URL;
 }
 
-/** Where in a text's value such an answer stands. */
+/** The place of such an answer in a text's value. */
 interface Held {
   readonly path: readonly string[];
   readonly of: Asked;
@@ -100,7 +100,7 @@ export class AbsentFields {
 const isPlain = (value: object): boolean =>
   Array.isArray(value) || [null, Object.prototype].includes(Object.getPrototypeOf(value) as object | null);
 
-/** Where the user's own code read it; null for a package's or the machine's, which look at everything. */
+/** The place at which the user's own code read it; null for a package's or the machine's, which look at everything. */
 function readerAbove(below: (...args: never[]) => unknown): Place | null {
   return placeIn(stackAbove(below, 1), isOurs);
 }

@@ -28,7 +28,7 @@ export class WayOutShut extends Error {
 
 type Args = readonly unknown[];
 
-/** Where to, of `connect(options)`, `connect(port, host)` and `connect(path)`. */
+/** The target of `connect(options)`, `connect(port, host)` and `connect(path)`. */
 function targetOf(args: Args): string {
   const [first, second] = Array.isArray(args[0]) ? args[0] : args;
   if (first instanceof URL || typeof first === "string") return String(first);

@@ -16,7 +16,7 @@ export type Args = readonly unknown[];
 
 export const real: RealFiles = { ...fs };
 let count = 0;
-/** A folder that nobody has yet. */
+/** A folder that does not exist yet. */
 const ofThread = (): { readonly root: string; readonly home: string } => ({
   root: join(tmpdir(), `idem-verify-${process.pid}-${threadId}-${count++}`),
   home: process.cwd(),

@@ -7,7 +7,7 @@ export interface Notes<T> {
   all(): readonly T[];
 }
 
-/** Where a world keeps the notes of this name. */
+/** The notes of a world under this name. */
 export type NotesOf = <T>(name: string) => Notes<T>;
 
 export const notesInMemory: NotesOf = <T>() => {

@@ -1,4 +1,4 @@
-// Where this package is: what stands in there is no code of the user's.
+// The folder of this package: nothing in there is the user's code.
 import { realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { fileURLToPath } from "node:url";

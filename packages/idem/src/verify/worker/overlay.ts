@@ -35,7 +35,7 @@ export class Overlay {
 
   constructor(
     private readonly real: RealFiles,
-    /** Where it is made, once something is written. */
+    /** The folder it is made in, once something is written. */
     readonly root: string,
     private readonly temporary: string,
     private readonly home: string,
@@ -92,7 +92,7 @@ export class Overlay {
     }
   }
 
-  /** Where to read it. */
+  /** The path to read it at. */
   readPath(path: string): string {
     return this.holds(path) ? this.over(path) : path;
   }
@@ -120,7 +120,7 @@ export class Overlay {
     return [...kept, ...there].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Where to write it: its folder is there if it is one for the user, and so is what it holds now. */
+  /** The path to write it at: its folder is there if it is one for the user, and so is what it holds now. */
   writePath(path: string): string {
     this.isThere = true;
     const folder = dirname(path);

@@ -65,7 +65,7 @@ export class TargetClient {
     );
   }
 
-  /** Whether it was; null where nobody could be asked. */
+  /** Whether it was; null where no process could be asked. */
   async rerun(runId: string, fromStep: string | null): Promise<boolean | null> {
     const options = fromStep === null ? {} : { fromStep };
     const asked = this.ask((client) => client.runs.rerun(runId, options), null);

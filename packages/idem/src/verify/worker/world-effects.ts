@@ -267,7 +267,7 @@ export class WorldEffects<L extends Living = Life> {
   }
 }
 
-/** Met here, and come about only further on: where the step ends, where the store is told, where the next process comes by. */
+/** Met here, and come about only further on: where the step ends, where the store hears of it, where the next process comes by. */
 const happensLater = (adversity: Adversity): boolean =>
   adversity.kind === "throw-after-effect" ||
   adversity.kind === "cancel" ||

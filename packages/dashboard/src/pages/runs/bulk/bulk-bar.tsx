@@ -12,7 +12,7 @@ import type { Picks } from "./use-picks.ts";
 
 const ended: readonly string[] = ["completed", "failed", "cancelled"];
 
-/** What makes sense for runs of that state; all but `release` where they are of any. */
+/** The actions that make sense for runs of that state; all but `release` where they are of any. */
 function actionsFor(state: string | undefined): readonly BulkAction[] {
   if (state === "parked") return ["release", "rerun", "cancel"];
   if (state === undefined) return ["rerun", "cancel", "release-keys"];
@@ -37,7 +37,7 @@ export function BulkBar<Row>({
   readonly view: RunsView;
   readonly picks: Picks<Row>;
   readonly rowCount: number;
-  /** How many runs the filter finds, where that is counted. */
+  /** The number of runs the filter finds, where that is counted. */
   readonly matchCount: number | null;
 }) {
   const [asked, setAsked] = useState<BulkAsked | null>(null);

@@ -1,4 +1,4 @@
-// What bulk work is asked to be about: the rows that were ticked, or the filter of the page with its time pinned.
+// The runs bulk work is for: the rows that were ticked, or the filter of the page with its time pinned.
 import type { Body } from "../../../api/client.ts";
 import { pinned } from "../../../parts/pin-time.ts";
 import type { GroupItem } from "../groups-data.ts";

@@ -1,4 +1,4 @@
-// How far bulk work is, and what became of the runs it made.
+// The progress of bulk work, and what became of the runs it made.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -16,7 +16,7 @@ const askMs = 1_000;
 
 const isOpenState = (state: string): boolean => !["completed", "failed", "cancelled"].includes(state);
 
-/** How far it is. The work goes on without this page. */
+/** The work goes on without this page. */
 export function BulkProgress({ bulk: begun, onClose }: { readonly bulk: BulkItem; readonly onClose: () => void }) {
   const { data: bulk = begun, error } = useQuery({
     queryKey: ["bulk", begun.id],

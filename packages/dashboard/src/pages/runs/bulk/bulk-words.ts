@@ -1,4 +1,4 @@
-// What bulk work does, in words: before, while it goes on, and after.
+// Bulk work in words: before, while it goes on, and after.
 import type { Answer, Body } from "../../../api/client.ts";
 
 export type BulkAction = Body<"POST /api/bulk">["action"];
@@ -57,7 +57,7 @@ export const actionWords: Readonly<Record<BulkAction, ActionWords>> = {
   },
 };
 
-/** What happens to keys; each a sentence or two. */
+/** The fate of keys; each a sentence or two. */
 export const keyWords: Readonly<Record<BulkAction, readonly string[]>> = {
   rerun: [
     "The function key of each run stays held by its first run. A rerun goes past it; a new event for the same key still starts nothing.",

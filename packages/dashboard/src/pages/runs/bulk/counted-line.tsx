@@ -1,4 +1,4 @@
-// How many runs something is true of, with the first of them on demand.
+// The number of runs something is true of, with the first of them on demand.
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { Button } from "../../../parts/button.tsx";

@@ -1,4 +1,4 @@
-// Which rows are ticked: one by one, a range, or all that match the filter.
+// Ticked rows: one by one, a range, or all that match the filter.
 import { useEffect, useMemo, useState } from "react";
 import type { RowPicks } from "../../../parts/list.tsx";
 import { labelParts } from "../group-words.ts";

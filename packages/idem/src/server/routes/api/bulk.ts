@@ -101,7 +101,7 @@ export const stopBulk = apiRoute({
 
 async function filterOf(engine: Engine, given: z.infer<typeof bulkFilter>, now: number): Promise<BulkFilter> {
   const { function: fn, state, key, event, since, until, runs, q } = given;
-  // Said now, where somebody listens.
+  // Refused now, while the asker listens.
   if (since !== undefined) readInstant("since", since, now);
   if (until !== undefined) readInstant("until", until, now);
   if (given.if !== undefined) compileRunFilter(given.if);

@@ -1,4 +1,4 @@
-// GET /api/explain: whatever id, key or value somebody has at hand, and why it ran, did not run, or ran twice.
+// GET /api/explain: any id, key or value at hand, and why it ran, did not run, or ran twice.
 import { z } from "zod";
 import { outlookOf } from "../../../engine/outlook.ts";
 import { errors } from "../../../model/errors.ts";

@@ -53,7 +53,7 @@ const isKeyed = (name: string): boolean => {
   return known === undefined || destination(known as DestinationName).place !== null;
 };
 
-/** Where each claim lies, its step was asked: no other effect is looked at. */
+/** The inputs of its steps say where each claim lies: no other effect is looked at. */
 async function effectsOfRun(engine: Engine, env: string, runId: string): Promise<Effect[]> {
   const { reads } = engine.store;
   const given = await reads.stepInputs(env, runId, shownInputBytesMax);

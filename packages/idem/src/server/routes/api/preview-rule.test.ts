@@ -1,4 +1,4 @@
-// A rule's effect, before somebody makes it.
+// A rule's effect, before it is made.
 import { describe, expect, test } from "vitest";
 import { effectScope, outcomeText } from "../../../model/effect.ts";
 import { dayMs } from "../../../model/window.ts";

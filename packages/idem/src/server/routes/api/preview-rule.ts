@@ -1,4 +1,4 @@
-// GET /api/radar/preview: how often a rule would have alerted, before somebody makes it.
+// GET /api/radar/preview: how often a rule would have alerted, before it is made.
 import { z } from "zod";
 import type { Engine } from "../../../engine/engine.ts";
 import { chargeCost, readingCost } from "../../../model/metered-cost.ts";
@@ -78,7 +78,7 @@ async function countAlerts(engine: Engine, env: string, rule: RadarRule, now: nu
   return counted(after);
 
   function alertsOf({ event, decisions }: Arrival): number {
-    // As the radar itself: what Idem sends is no work that somebody asked for.
+    // As the radar itself: Idem's own events are no work that anybody asked for.
     if (/^(idem|inngest)\//.test(event.name)) return 0;
     const started = decisions.filter(({ kind, runId }) => kind === "started" && runId !== null);
     chargeCost(readingCost(event.data) * (1 + started.length));

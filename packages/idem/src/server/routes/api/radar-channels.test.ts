@@ -1,4 +1,4 @@
-// Where alerts go, set up and tried over the API.
+// Alert channels, set up and tried over the API.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";

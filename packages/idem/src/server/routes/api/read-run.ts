@@ -24,7 +24,7 @@ async function processesOf(reads: StoreReads, timeline: z.infer<typeof runDetail
   return Object.fromEntries(known.map(({ id, node }) => [id, node!]));
 }
 
-/** Its event's, where somebody traced it; else that of the calls to its app. */
+/** Its event's, where it was traced; else that of the calls to its app. */
 function traceOfRun({ registry }: Engine, { run, event }: RunMemo, traceUrl: string | undefined) {
   const kept = traceOf(event);
   if (kept === null && registry.get(run.fn)?.config.runtime === undefined) return null;

@@ -1,5 +1,5 @@
-// POST /api/runs/:run/rerun: a person asks for a new run from an old one, from the start, with other data or from one of its steps. What
-// becomes of keys can be asked before.
+// POST /api/runs/:run/rerun: a person asks for a new run from an old one, from the start, with other data or from one of its steps. The
+// fate of keys can be asked before.
 import { z } from "zod";
 import { judgeData } from "../../../engine/rerun-data.ts";
 import { functionScope } from "../../../model/claim.ts";

@@ -1,4 +1,4 @@
-// GET /api/search: what somebody may mean by what they type.
+// GET /api/search: things that typed words may mean.
 import { z } from "zod";
 import { runStates } from "../../../model/run.ts";
 import { apiRoute } from "../../api/api-route.ts";

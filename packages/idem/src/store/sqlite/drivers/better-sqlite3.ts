@@ -1,4 +1,4 @@
-// What people install themselves, for every Node without a SQLite that is new enough.
+// The SQLite that people install themselves, for every Node without one that is new enough.
 import type { Driver, Param, Prepared } from "../driver.ts";
 import { inSnapshot, pagesPerStep } from "./in-snapshot.ts";
 

@@ -1,4 +1,4 @@
-// What Bun has inside.
+// The SQLite inside Bun.
 import type { Driver, Handle, Param, Prepared } from "../driver.ts";
 
 export interface BunSqlite {

@@ -1,4 +1,4 @@
-// What Node and Deno have inside.
+// The SQLite inside Node and Deno.
 import type { Driver, Param, Prepared } from "../driver.ts";
 import { resultName, resultOfMessage } from "../result-names.ts";
 import { inSnapshot, pagesPerStep } from "./in-snapshot.ts";

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { errors } from "../../../model/errors.ts";
 
-/** A request whose bytes somebody has kept: this door, or a parser by `verify: keepRawBody`. */
+/** A request whose bytes were kept: by this door, or by a parser with `verify: keepRawBody`. */
 export interface KeptBody {
   rawBody?: Uint8Array;
 }
@@ -37,7 +37,7 @@ export async function keptBody(request: IncomingMessage & KeptBody, bytesMax: nu
   return bytes;
 }
 
-/** Throws BODY_ALREADY_READ when somebody has read it before and has not kept its bytes: what was made of them cannot be compared. */
+/** Throws BODY_ALREADY_READ when it was read before and its bytes were not kept: what was made of them cannot be compared. */
 export function checkUnread(request: IncomingMessage & KeptBody): void {
   if (request.rawBody instanceof Uint8Array || !mayHaveBody(request) || !request.readableDidRead) return;
   throw errors.BODY_ALREADY_READ({ method: request.method ?? "GET" });

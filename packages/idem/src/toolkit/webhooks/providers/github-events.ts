@@ -1,4 +1,4 @@
-// Which event of GitHub's a payload is. `X-GitHub-Event` says it, and nobody signs that header: a recorded delivery could be sent again as
+// The event of GitHub's that a payload is. `X-GitHub-Event` says it, and nobody signs that header: a recorded delivery could be sent again as
 // another event. So what it says is believed only where the signed payload shows it (docs.github.com, "Webhook events and payloads").
 
 import { at, words } from "../payload.ts";

@@ -3,7 +3,7 @@
 /** A file of SQLite: each world has a copy of `image`, in its place. */
 export interface SqliteScript {
   readonly kind: "sqlite";
-  /** Where the user's code opens it, absolute. Never opened itself. */
+  /** The path at which the user's code opens it, absolute. Never opened itself. */
   readonly file: string;
   /** As people call it. */
   readonly name: string;

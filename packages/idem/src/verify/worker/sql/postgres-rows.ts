@@ -15,7 +15,7 @@ interface Table {
   readonly shape: TableShape;
   /** As SQL names it. */
   readonly sql: string;
-  /** Where a copy of what it held stands. */
+  /** The copy of what it held. */
   readonly copy: string;
   /** Columns that can be written. */
   readonly columns: string;

@@ -60,13 +60,13 @@ export class SqliteWorld {
     readonly writes: Notes<Write> = notesInMemory("writes"),
   ) {}
 
-  /** Where its copies stand. */
+  /** The folder of its copies. */
   private folderFor({ image }: SqliteScript): string {
     if (this.script === undefined) return join(tmpdir(), `idem-verify-${process.pid}-${threadId}-sqlite`);
     return join(dirname(image), `world-${threadId}`);
   }
 
-  /** Null where nobody gave it to the world. */
+  /** Null where it was not given to the world. */
   fileOf(path: string): WorldFile | null {
     const known = this.files.get(path);
     if (known !== undefined) return known;
@@ -180,7 +180,7 @@ export function pathOfAddress(address: unknown): string | null {
   return resolve(text.startsWith("file:") ? decodeURIComponent(text.slice(5).replace(/\?.*$/, "")) : text);
 }
 
-/** Where the world has it. Refused, by its name, where nobody gave it to the world. */
+/** The world's file for it. Refused, by its name, where it was not given to the world. */
 export function openHere(outside: Outside, address: unknown): WorldFile | null {
   const path = pathOfAddress(address);
   if (path === null) return null;

@@ -12,7 +12,7 @@ export interface PathRule {
 
 export interface ProjectSettings {
   readonly paths: readonly PathRule[];
-  /** Where a bare name is looked for before packages are. */
+  /** The folder in which a bare name is looked for before packages are. */
   readonly baseUrl: string | null;
   readonly jsx: "automatic" | "development" | "classic";
   readonly jsxFactory: string;

@@ -87,7 +87,7 @@ test("send a test event", async () => {
   const { page, click, says, done } = await begin("/");
   await click(page.getByRole("link", { name: "Events", exact: true }));
   await click(page.getByRole("link", { name: "Send a test event" }));
-  await page.getByLabel("Name").fill("hello/said");
+  await page.getByLabel("Name", { exact: true }).fill("hello/said");
   await click(page.getByRole("button", { name: "Send", exact: true }));
   await says(/started/);
   done();

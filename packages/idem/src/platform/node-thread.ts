@@ -13,6 +13,8 @@ export function nodeThread<Input, In, Out>() {
       const handle = setTimeout(run, ms);
       return { cancel: () => clearTimeout(handle) };
     },
+    /** Once every message that has arrived was taken. */
+    soon: (run: () => void) => void setImmediate(run),
     post: (message: Out) => port.postMessage(message),
     onMessage: (take: (message: In) => void) => port.on("message", take),
     end: () => endThread(port),

@@ -1,12 +1,12 @@
-// The store's thread, batch by batch: commits it, tries again what the file refuses for a while, and ends the store where its file
-// can no longer be trusted or has lost its name.
+// The store's thread, batch by batch: whatever has arrived while the last commit was syncing is the next one. Tries again what the file
+// refuses for a while, and ends the store where its file can no longer be trusted or has lost its name.
 //
-//   idle ──batch──▶ trying ──committed, and its name still leads to the file──▶ answered ──▶ idle
+//   idle ──calls──▶ trying ──committed, and its name still leads to the file──▶ answered ──▶ trying what has arrived, or idle
 //                   │   ▲  └──a failed sync, a damaged file, another owner──▶ broken: closed, lock and all
 //      locked, full,│   │  └──the file was deleted, moved or replaced──▶ broken, everything copied to a file beside it, closed
 //     failing: undone   │ a growing pause
 //                   ▼   │
-//                  waiting ──five seconds without a commit──▶ refused: truthfully, and the next batch is tried ──▶ idle
+//                  waiting ──five seconds without a commit──▶ refused: truthfully, and what has arrived is tried
 //
 // Reads are answered in every state but broken.
 import { errors, IdemError } from "../../model/errors.ts";
@@ -17,7 +17,7 @@ import { FileWatch } from "./file-watch.ts";
 import { Patience, patience } from "./patience.ts";
 import { rescueStore } from "./rescue-store.ts";
 import { judgeFailure, refusalOf } from "./storage-failure.ts";
-import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
+import { batchCallsMax, type FromThread, type ThreadInput, type ToThread } from "./thread-messages.ts";
 import { noLeaseList, unpackCall } from "./wire.ts";
 import { packAnswer } from "./wire-answers.ts";
 
@@ -33,13 +33,14 @@ export interface BatchTurnsOptions {
   readonly patience: ThreadInput["patience"];
   readonly clock: { wallMs(): number; monoMs(): number };
   readonly timer: (ms: number, run: () => void) => { cancel(): void };
+  /** Once every message that has arrived was taken. */
+  readonly soon: (run: () => void) => void;
   readonly post: (message: FromThread) => void;
   /** Nothing is left to do. */
   readonly end: () => void;
 }
 
 interface Batch {
-  readonly number: number;
   readonly calls: readonly Call[];
   /** One of its tries may be in the log. */
   isUnsure: boolean;
@@ -47,6 +48,10 @@ interface Batch {
 
 export class BatchTurns {
   private readonly leased = noLeaseList();
+  /** In the order of their arrival. */
+  private arrived: Call[] = [];
+  /** A batch is tried, or will be. */
+  private isTurn = false;
   private readonly patience: Patience;
   private readonly watch: FileWatch;
   private lookedMono: number;
@@ -69,8 +74,8 @@ export class BatchTurns {
     const { core, post, end } = this.options;
     switch (message.kind) {
       case "commit": {
-        const calls = message.calls.map((call) => unpackCall(call, this.leased));
-        this.try({ number: message.batch, calls, isUnsure: false });
+        for (const call of message.calls) this.arrived.push(unpackCall(call, this.leased));
+        if (!this.isTurn) this.next();
         return;
       }
       case "read":
@@ -87,21 +92,34 @@ export class BatchTurns {
     }
   }
 
+  private next(): void {
+    this.isTurn = this.arrived.length > 0;
+    if (!this.isTurn) return;
+    this.options.soon(() => {
+      const { arrived } = this;
+      const calls = arrived.length <= batchCallsMax ? arrived : arrived.slice(0, batchCallsMax);
+      this.arrived = calls === arrived ? [] : arrived.slice(batchCallsMax);
+      this.try({ calls, isUnsure: false });
+    });
+  }
+
   private try(batch: Batch): void {
     if (this.isOver) return;
     const { core, clock, post } = this.options;
-    const { number, calls } = batch;
+    const { calls } = batch;
     const beganMono = clock.monoMs();
     try {
       const answers = core.commit(calls).map((answer, i) => packAnswer(calls[i]!, answer));
       const now = clock.monoMs();
       if (now - this.lookedMono >= looksApartMs && !this.look()) return;
       this.patience.noteCommit(now - beganMono, now);
-      post({ kind: "committed", batch: number, answers });
+      post({ kind: "committed", answers });
       core.tend();
     } catch (error) {
       this.refused(batch, error);
+      return;
     }
+    this.next();
   }
 
   private refused(batch: Batch, error: unknown): void {
@@ -120,7 +138,9 @@ export class BatchTurns {
       return;
     }
     const forMs = this.patience.refusedForMs(now);
-    post({ kind: "refused", answer: fail(refusalOf(failure, { path, forMs, isUnsure: batch.isUnsure })) });
+    const answer = fail(refusalOf(failure, { path, forMs, isUnsure: batch.isUnsure }));
+    post({ kind: "refused", calls: batch.calls.length, answer });
+    this.next();
   }
 
   /** After a failed sync the pages may be gone from memory too: only who opens the file anew may trust it again. */

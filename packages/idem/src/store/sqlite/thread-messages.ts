@@ -3,6 +3,11 @@ import type { StoreReads } from "../reads.ts";
 import type { CallAnswer } from "./calls.ts";
 import type { Spell } from "./patience.ts";
 
+// Bounded batches overlap the two threads: 11,800 → 13,700 runs/s at 1,000 in flight (docs/reference/stores.md#batches); below ~100 it costs.
+export const batchCallsMax = 300;
+/** Calls that may be with the thread at once: those of a commit, and as many that the next one finds there. */
+export const postedCallsMax = 2 * batchCallsMax;
+
 export interface ThreadInput {
   readonly path: string;
   readonly owner: string;
@@ -12,15 +17,16 @@ export interface ThreadInput {
 }
 
 export type ToThread =
-  | { readonly kind: "commit"; readonly batch: number; readonly calls: readonly (readonly unknown[])[] }
+  | { readonly kind: "commit"; readonly calls: readonly (readonly unknown[])[] }
   | { readonly kind: "read"; readonly id: number; readonly name: keyof StoreReads; readonly input: readonly unknown[] }
   | { readonly kind: "close" };
 
 export type FromThread =
   | { readonly kind: "open"; readonly answer: CallAnswer }
-  | { readonly kind: "committed"; readonly batch: number; readonly answers: readonly unknown[] }
-  /** Nothing of the batch was stored, or whether it was is unknown: the answer says which. The store goes on. */
-  | { readonly kind: "refused"; readonly answer: CallAnswer }
+  /** Those calls that were posted first and not answered yet, as many as there are answers. */
+  | { readonly kind: "committed"; readonly answers: readonly unknown[] }
+  /** So many calls: nothing of them was stored, or whether it was is unknown: the answer says which. The store goes on. */
+  | { readonly kind: "refused"; readonly calls: number; readonly answer: CallAnswer }
   /** Something a person should know. */
   | { readonly kind: "spell"; readonly spell: Spell }
   /** Nothing is committed any more. `isCopied`: what was is being copied, and `copied` follows. */

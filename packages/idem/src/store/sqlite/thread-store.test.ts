@@ -8,11 +8,19 @@ import type { Platform, Thread } from "../../platform/platform.ts";
 import { newEvent } from "../contract/world.ts";
 import type { IngestInput } from "../ingest.ts";
 import type { Store } from "../store.ts";
+import { BatchTurns } from "./batch-turns.ts";
+import type { Call } from "./calls.ts";
+import { SqliteCore } from "./core.ts";
+import { loadMigrations } from "./migrations.ts";
+import type { FromThread } from "./thread-messages.ts";
 import { openThreadStore } from "./thread-store.ts";
+import { noLeaseList, packCall } from "./wire.ts";
 
 let folder: string;
 let path: string;
 let posted: { kind: string; calls?: readonly unknown[] }[];
+/** The number of calls of each. */
+let commits: number[];
 let threads: Thread[];
 let stores: Store[];
 
@@ -20,6 +28,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "idem-thread-"));
   path = join(folder, "a.db");
   posted = [];
+  commits = [];
   threads = [];
   stores = [];
 });
@@ -45,7 +54,8 @@ const watched: Platform = {
 };
 
 async function open(): Promise<Store> {
-  const store = await openThreadStore({ path, owner: "test", platform: watched });
+  const onCommit = (calls: number) => commits.push(calls);
+  const store = await openThreadStore({ path, owner: "test", platform: watched, onCommit });
   stores.push(store);
   return store;
 }
@@ -58,7 +68,32 @@ const ingest = (...ids: string[]): IngestInput => ({
   leaseTo: null,
 });
 
-const commits = () => posted.filter((message) => message.kind === "commit");
+/** A thread that is there, and answers when it is told to, all in one turn. */
+function openFakeThread() {
+  let take: (message: unknown) => void = () => {};
+  const asked: unknown[] = [];
+  const thread: Thread = {
+    post: (message) => asked.push(...((message as { calls?: readonly unknown[] }).calls ?? [])),
+    onMessage: (heard) => {
+      take = heard as (message: unknown) => void;
+      nodePlatform.soon(() => take({ kind: "open", answer: { ok: true, value: null } }));
+    },
+    onEnd: () => {},
+    terminate: () => Promise.resolve(),
+    ref: () => {},
+  };
+  const answer = (count: number) =>
+    take({ kind: "committed", answers: Array.from({ length: count }, () => ({ ok: true, value: null })) });
+  return { platform: { ...nodePlatform, startThread: () => thread }, asked, answer };
+}
+
+const nothingToSweep = (store: Store) => store.sweep({ max: 0, repair: false });
+
+async function turnsUntil(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise<void>((resolve) => nodePlatform.soon(resolve));
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 describe("group commit", () => {
   test("what arrives while a commit is syncing shares the next one, and every call gets its own answer", async () => {
@@ -66,14 +101,76 @@ describe("group commit", () => {
     const ids = Array.from({ length: 250 }, (_, i) => `e${i}`);
     const answers = await Promise.all(ids.map((id) => store.ingest(ingest(id))));
     expect(answers.map((answer) => answer.kind === "ingested" && answer.events[0]?.id)).toEqual(ids);
-    expect(commits().length).toBeLessThan(10);
-    expect(commits().reduce((total, { calls }) => total + calls!.length, 0)).toBe(250);
+    expect(commits.length).toBeLessThan(10);
+    expect(sum(commits)).toBe(250);
+  });
+
+  test("calls are posted whether or not the commit before them is answered", async () => {
+    const { platform, asked, answer } = openFakeThread();
+    const store = await openThreadStore({ path, owner: "test", platform });
+    const calls = [nothingToSweep(store), nothingToSweep(store)];
+    await turnsUntil(() => asked.length === 2);
+    calls.push(nothingToSweep(store));
+    await turnsUntil(() => asked.length === 3);
+    answer(2);
+    await Promise.all(calls.slice(0, 2));
+    answer(1);
+    await Promise.all(calls);
+  });
+
+  test("whatever has arrived when a commit is done becomes the next one, up to its bound", () => {
+    const soon: (() => void)[] = [];
+    const answered: FromThread[] = [];
+    const clock = { wallMs: () => 1_000, monoMs: () => 1_000 };
+    const core = new SqliteCore({ path, migrations: loadMigrations(), clock, owner: "test" });
+    const turns = new BatchTurns({
+      core,
+      path,
+      patience: null,
+      clock,
+      timer: () => ({ cancel: () => {} }),
+      soon: (run) => soon.push(run),
+      post: (message) => answered.push(message),
+      end: () => {},
+    });
+    const leased = noLeaseList();
+    const post = (count: number) => {
+      const call: Call = { name: "sweep", input: [{ max: 0, repair: false }] };
+      turns.take({ kind: "commit", calls: Array.from({ length: count }, () => packCall(call, leased)) });
+    };
+    post(1);
+    post(2);
+    expect(soon).toHaveLength(1);
+    soon.shift()!();
+    post(299);
+    post(4);
+    // One turn was planned with the first of them, and one follows the bound.
+    while (soon.length > 0) soon.shift()!();
+    turns.take({ kind: "close" });
+    const counts = answered.map((message) => (message.kind === "committed" ? message.answers.length : message.kind));
+    expect(counts).toEqual([3, 300, 3, "closed"]);
+  });
+
+  test("while the thread answers without a pause, timers and sockets get their turn between two portions of answers", async () => {
+    const { platform, asked, answer } = openFakeThread();
+    const store = await openThreadStore({ path, owner: "test", platform });
+    let handedOut = 0;
+    const calls = Array.from({ length: 200 }, () => nothingToSweep(store).then(() => handedOut++));
+    await turnsUntil(() => asked.length === 200);
+    for (let message = 0; message < 4; message++) answer(50);
+    const seen: number[] = [];
+    await turnsUntil(() => seen.push(handedOut) > 0 && handedOut === 200);
+    await Promise.all(calls);
+    expect(seen[0]).toBe(0);
+    expect(new Set(seen).size).toBeGreaterThan(4);
   });
 
   test("a batch is bounded, so that a flood does not become one endless commit", async () => {
     const store = await open();
     await Promise.all(Array.from({ length: 1_000 }, (_, i) => store.ingest(ingest(`e${i}`))));
-    expect(Math.max(...commits().map(({ calls }) => calls!.length))).toBeLessThanOrEqual(300);
+    expect(sum(commits)).toBe(1_000);
+    expect(Math.max(...commits)).toBeLessThanOrEqual(300);
+    expect(Math.max(...posted.map(({ calls }) => calls!.length))).toBeLessThanOrEqual(600);
   });
 
   test("calls of one caller take effect in the order they were made", async () => {

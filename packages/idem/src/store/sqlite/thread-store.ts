@@ -1,11 +1,12 @@
-// The store as the engine sees it: calls queue up here while the thread commits, and everything queued becomes the next
-// transaction. Answers are handed out half a batch at a time, and what the first half asks for next is posted before the
-// second half is handed out: so the application works on one half while the thread commits the other.
+// The store as the engine sees it: the calls of a turn of the event loop are posted together, whether the thread is at work or not, and
+// whatever has arrived there when a commit is done becomes the next one. So the thread finds its next batch without asking, and packing
+// and unpacking are done meanwhile. Answers are handed out half a batch at a time, and what the first half asks for next is posted before
+// the second half is handed out.
 //
-//   idle ──call──▶ (this turn of the event loop ends) ──▶ posted ──committed, or refused──▶ posted again if calls wait, else idle
+//   queued ──this turn is over, and the thread has not too many──▶ posted ──committed, or refused──▶ answered, in the order of the calls
 //   any state ──broken or thread ended──▶ broken: every call, waiting or new, is refused with the reason
 //
-// The thread's work on a batch until then is in batch-turns.ts.
+// The thread's work on them is in batch-turns.ts.
 import { Answer } from "../../model/answer.ts";
 import { errors, IdemError } from "../../model/errors.ts";
 import type { Platform, Thread, Timer } from "../../platform/platform.ts";
@@ -13,12 +14,10 @@ import type { StoreReads } from "../reads.ts";
 import { operationNames, type Store } from "../store.ts";
 import { type Call, type CallAnswer, readAnswer } from "./calls.ts";
 import { type StoreTrouble, spellTrouble } from "./store-trouble.ts";
-import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
+import { type FromThread, postedCallsMax, type ThreadInput, type ToThread } from "./thread-messages.ts";
 import { noLeaseList, packCall } from "./wire.ts";
 import { unpackAnswer } from "./wire-answers.ts";
 
-// Bounded batches overlap the two threads: 11,800 → 13,700 runs/s at 1,000 in flight (docs/reference/stores.md#batches); below ~100 it costs.
-const batchCallsMax = 300;
 // Fewer than this are handed out together: splitting a handful costs a turn and wins nothing.
 const handOutMin = 16;
 // Refused before acceptance, never made to wait: a queue without a bound is a slow way to run out of memory.
@@ -71,11 +70,11 @@ class ThreadShell {
   readonly opened: Promise<void>;
   private queue: Asked[] = [];
   private queuedChars = 0;
-  private posted: Asked[] | null = null;
+  /** Not answered yet, in the order of their calls. */
+  private posted: Asked[] = [];
   private answered: Asked[] = [];
   private postPlanned = false;
   private handOutPlanned = false;
-  private batch = 0;
   private readonly leased = noLeaseList();
   private readIds = 0;
   private readonly reading = new Map<number, Asked>();
@@ -149,60 +148,56 @@ class ThreadShell {
 
   /** Once this turn is over: what is called together is committed together. */
   private planPost(): void {
-    if (this.posted !== null || this.postPlanned) return;
+    if (this.postPlanned) return;
     this.postPlanned = true;
     this.thread.ref(true);
     this.platform.soon(() => {
       this.postPlanned = false;
-      if (this.posted === null) this.postNext();
+      this.post();
     });
   }
 
-  private postNext(): void {
-    if (this.queue.length === 0 || this.broken !== null) {
-      this.posted = null;
-      this.thread.ref(this.reading.size > 0 || this.isCopying);
-      return;
+  private post(): void {
+    const room = postedCallsMax - this.posted.length;
+    if (this.queue.length > 0 && room > 0 && this.broken === null) {
+      const calls = this.queue.length <= room ? this.queue : this.queue.slice(0, room);
+      this.queue = calls === this.queue ? [] : this.queue.slice(room);
+      for (const { chars } of calls) this.queuedChars -= chars;
+      this.posted = this.posted.length === 0 ? calls : [...this.posted, ...calls];
+      this.send({ kind: "commit", calls: calls.map(({ call }) => packCall(call, this.leased)) });
     }
-    const batch = this.queue.length <= batchCallsMax ? this.queue : this.queue.slice(0, batchCallsMax);
-    this.queue = batch === this.queue ? [] : this.queue.slice(batchCallsMax);
-    for (const { chars } of batch) this.queuedChars -= chars;
-    this.posted = batch;
-    this.options.onCommit?.(batch.length);
-    this.thread.ref(true);
-    this.send({
-      kind: "commit",
-      batch: ++this.batch,
-      calls: batch.map((waiting) => packCall(waiting.call, this.leased)),
-    });
+    this.thread.ref(this.posted.length > 0 || this.reading.size > 0 || this.isCopying);
+  }
+
+  /** Those that were posted first. */
+  private noLongerPosted(count: number): Asked[] {
+    const { posted } = this;
+    this.posted = count === posted.length ? [] : posted.slice(count);
+    return count === posted.length ? posted : posted.slice(0, count);
   }
 
   private take(message: FromThread): void {
     switch (message.kind) {
       case "committed": {
         const { answers } = message;
-        const posted = this.posted!;
-        for (let i = 0; i < posted.length; i++) posted[i]!.packed = answers[i];
-        this.answered = this.answered.length === 0 ? posted : [...this.answered, ...posted];
-        this.posted = null;
-        this.postNext();
-        this.handOut(Math.max(handOutMin, Math.ceil(this.answered.length / 2)));
+        const committed = this.noLongerPosted(answers.length);
+        for (let i = 0; i < committed.length; i++) committed[i]!.packed = answers[i];
+        this.answered = this.answered.length === 0 ? committed : [...this.answered, ...committed];
+        this.options.onCommit?.(committed.length);
+        this.planHandOut(Math.max(handOutMin, Math.ceil(this.answered.length / 2)));
         return;
       }
       case "read": {
         const waiting = this.reading.get(message.id);
         this.reading.delete(message.id);
         if (waiting !== undefined) settle(waiting, message.answer);
-        if (this.posted === null) this.thread.ref(this.reading.size > 0 || this.isCopying);
+        this.thread.ref(this.posted.length > 0 || this.reading.size > 0 || this.isCopying);
         return;
       }
-      case "refused": {
-        const refused = this.posted!;
-        this.posted = null;
-        for (const waiting of refused) settle(waiting, message.answer);
-        this.postNext();
+      case "refused":
+        for (const waiting of this.noLongerPosted(message.calls)) settle(waiting, message.answer);
+        this.post();
         return;
-      }
       case "spell":
         this.tell(spellTrouble(message.spell, this.options.path));
         return;
@@ -228,22 +223,26 @@ class ThreadShell {
     }
   }
 
-  /** In the order of the calls; the rest after what these lead to has been posted. */
+  /** Not in the turn of a message: while the thread answers, the next one would follow at once, and timers and sockets wait for all of them. */
+  private planHandOut(count: number): void {
+    if (this.handOutPlanned) return;
+    this.handOutPlanned = true;
+    this.platform.soon(() => {
+      this.handOutPlanned = false;
+      this.post();
+      this.handOut(count);
+      if (this.answered.length > 0) this.planHandOut(count);
+    });
+  }
+
+  /** In the order of the calls. */
   private handOut(count: number): void {
     const { answered } = this;
-    const isAll = count >= answered.length;
-    this.answered = isAll ? [] : answered.slice(count);
+    this.answered = count >= answered.length ? [] : answered.slice(count);
     for (let i = 0; i < count && i < answered.length; i++) {
       const asked = answered[i]!;
       settle(asked, unpackAnswer(asked.call, asked.packed));
     }
-    if (this.answered.length === 0 || this.handOutPlanned) return;
-    this.handOutPlanned = true;
-    this.platform.soon(() => {
-      this.handOutPlanned = false;
-      if (this.posted === null) this.postNext();
-      this.handOut(this.answered.length);
-    });
   }
 
   private read(name: keyof StoreReads, input: readonly unknown[]): Promise<unknown> {
@@ -261,8 +260,8 @@ class ThreadShell {
     this.broken = error;
     // Calls committed before are answered as they were; only those still under way are unknown.
     this.handOut(this.answered.length);
-    const waiting = [...(this.posted ?? []), ...this.queue, ...this.reading.values()];
-    this.posted = null;
+    const waiting = [...this.posted, ...this.queue, ...this.reading.values()];
+    this.posted = [];
     this.queue = [];
     this.reading.clear();
     for (const asked of waiting) asked.reject(error);
@@ -274,7 +273,7 @@ class ThreadShell {
 
   private async close(): Promise<void> {
     if (this.broken !== null) return this.letGo();
-    while (this.posted !== null || this.queue.length > 0 || this.answered.length > 0) {
+    while (this.posted.length > 0 || this.queue.length > 0 || this.answered.length > 0) {
       // A call that is answered last settles after every call before it.
       await this.call({ name: "sweep", input: [{ max: 0, repair: false }] }).made.catch(() => null);
     }

@@ -2,10 +2,10 @@
 // for it (`write`), and rows that are only added wait to be added together (`insert`); any other statement sends them first, so whoever
 // reads finds what was written before. What goes wrong with one of them comes to light at the commit, which fails.
 import type { ClientBase, Pool, QueryConfig, QueryResult } from "pg";
+import { encodeText } from "../../model/nul-text.ts";
 import type { Cell, Insertion } from "../rules/insertion.ts";
 import { refuseCutShort } from "./sessions.ts";
 import type { Statement, Statements } from "./statement.ts";
-import { encodeText } from "./text.ts";
 
 export type Param = string | number | boolean | null | readonly (string | number | boolean | null)[];
 const readTimeoutMs = 30_000;

@@ -2,12 +2,12 @@
 // wants, so a transaction that stays open for an hour keeps nobody waiting.
 import type { Pool } from "pg";
 import { errors, type IdemError } from "../../model/errors.ts";
+import { encodeText } from "../../model/nul-text.ts";
 import type { NewEvent } from "../ingest.ts";
 import type { StoreOutbox, TakenEntry, UserTransaction } from "../outbox.ts";
 import type { Connection } from "./connection.ts";
 import { quoted } from "./statement.ts";
 import { readStoreId, storeIdName } from "./store-id.ts";
-import { encodeText } from "./text.ts";
 import type { Transactions } from "./transactions.ts";
 
 const takeSql = `

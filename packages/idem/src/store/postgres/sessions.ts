@@ -3,12 +3,12 @@
 // query may take; and when the store is closed they end, whatever the server does.
 import type { Client, ClientBase, ClientConfig, CustomTypesConfig, Pool, PoolConfig } from "pg";
 import { type LeaseTimes, leaseTimes, sharedLeaseTermMs } from "../../model/lease-times.ts";
+import { decodeText } from "../../model/nul-text.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { waitAtMost } from "../../platform/wait-at-most.ts";
 import type { Host, PostgresAddress } from "./address.ts";
 import { cutsWaitShort, WaitCutShort } from "./faults.ts";
 import { Hosts } from "./hosts.ts";
-import { decodeText } from "./text.ts";
 
 /** What is used of the driver, which the user installs. */
 export type Pg = Pick<typeof import("pg"), "Pool" | "Client" | "types">;

@@ -42,6 +42,23 @@ const codeOf = (body: () => unknown): unknown => {
 };
 
 describe("a driver", () => {
+  test("keeps texts that differ only behind a U+0000 apart, and gives them back as they were", () => {
+    const db = openFile();
+    db.exec("create table t (s text primary key)");
+    const texts = ["a", "a\u0000", "a\u0000b", "a\u0000c", "a\uFFFF0b", "\u0000"];
+    for (const text of texts) db.prepare("insert into t values (?)").run(text);
+    expect(texts.map((s) => db.prepare("select s from t where s = :s").get({ s }))).toEqual(texts.map((s) => ({ s })));
+    const sorted = [...texts].sort();
+    expect(
+      db
+        .prepare("select s from t")
+        .all()
+        .map((row) => (row as { s: string }).s)
+        .sort(),
+    ).toEqual(sorted);
+    expect([...db.cells("select s from t")].flat().sort()).toEqual(sorted);
+  });
+
   test("counts changed rows, gives undefined for no row, and passes over names that a statement has not", () => {
     const db = openFile();
     db.exec("create table t (n integer primary key, s text unique); insert into t values (1, 'a')");

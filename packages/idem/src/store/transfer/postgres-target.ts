@@ -2,6 +2,7 @@
 // half-way, the next try goes on with the first table that is not there, or starts over when the source was used meanwhile.
 import type { Pool, PoolClient } from "pg";
 import { errors } from "../../model/errors.ts";
+import { encodeText } from "../../model/nul-text.ts";
 import { readAddress, withoutPassword } from "../postgres/address.ts";
 import { checkServer } from "../postgres/check-server.ts";
 import { migrate } from "../postgres/migrate.ts";
@@ -10,7 +11,6 @@ import { type MovingMark, movingMarkName, readMovingMark } from "../postgres/mov
 import { openingFault } from "../postgres/opening-fault.ts";
 import { type Pg, Sessions } from "../postgres/sessions.ts";
 import { quoted } from "../postgres/statement.ts";
-import { encodeText } from "../postgres/text.ts";
 import { type MovedTable, movedTables, type Row } from "./moved-tables.ts";
 
 // A statement carries so many rows, and no more text than a server and this process take in one piece.

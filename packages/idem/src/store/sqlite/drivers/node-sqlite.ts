@@ -1,5 +1,6 @@
 // The SQLite inside Node and Deno.
-import type { Driver, Param, Prepared } from "../driver.ts";
+import { decodeText, encodeText } from "../../../model/nul-text.ts";
+import type { Driver, Named, Param, Prepared } from "../driver.ts";
 import { resultName, resultOfMessage } from "../result-names.ts";
 import { inSnapshot, pagesPerStep } from "./in-snapshot.ts";
 
@@ -31,6 +32,7 @@ interface NodeStatement {
 }
 
 export function nodeSqlite({ DatabaseSync, backup }: NodeSqlite): Driver {
+  const isCutting = cutsText(new DatabaseSync(":memory:", { readOnly: false, timeout: 0 }));
   return {
     name: "node",
     open: (path, { readonly, busyMs, mustExist }) => {
@@ -44,12 +46,17 @@ export function nodeSqlite({ DatabaseSync, backup }: NodeSqlite): Driver {
         get inTransaction() {
           return db.isTransaction;
         },
-        prepare: (sql) => new NodePrepared(named(() => db.prepare(sql))),
+        prepare: (sql) => {
+          const statement = new NodePrepared(named(() => db.prepare(sql)));
+          return isCutting ? new WholeTexts(statement) : statement;
+        },
         exec,
         *cells(sql) {
           const statement = named(() => db.prepare(sql));
           statement.setReturnArrays(true);
-          yield* statement.iterate() as Iterable<Param[]>;
+          const rows = statement.iterate() as Iterable<Param[]>;
+          if (!isCutting) yield* rows;
+          else for (const row of rows) yield row.map(decoded) as Param[];
         },
         backup: (target, onProgress) =>
           inSnapshot({ exec }, () =>
@@ -97,6 +104,49 @@ class NodePrepared implements Prepared {
       throw withName(error);
     }
   }
+}
+
+/** Deno reads text up to its first U+0000. */
+function cutsText(db: NodeDatabase): boolean {
+  const { text } = db.prepare("select char(97, 0, 98) as text").get() as { text: string };
+  db.close();
+  return text.length !== 3;
+}
+
+/** For such: two keys that differ behind it must not become one. A file that another runtime wrote has its own as they are. */
+class WholeTexts implements Prepared {
+  readonly reader: boolean;
+
+  constructor(private readonly statement: Prepared) {
+    this.reader = statement.reader;
+  }
+
+  run(...params: readonly (Param | Named)[]): { readonly changes: number } {
+    return this.statement.run(...params.map(encodedParam));
+  }
+
+  get(...params: readonly (Param | Named)[]): unknown {
+    return decodedRow(this.statement.get(...params.map(encodedParam)));
+  }
+
+  all(...params: readonly (Param | Named)[]): unknown[] {
+    return this.statement.all(...params.map(encodedParam)).map(decodedRow);
+  }
+}
+
+const encoded = (cell: Param): Param => (typeof cell === "string" ? encodeText(cell) : cell);
+const decoded = (cell: unknown): unknown => (typeof cell === "string" ? decodeText(cell) : cell);
+
+const encodedParam = (param: Param | Named): Param | Named =>
+  typeof param === "object" && param !== null
+    ? Object.fromEntries(Object.entries(param).map(([name, cell]) => [name, encoded(cell)]))
+    : encoded(param);
+
+function decodedRow(row: unknown): unknown {
+  if (row === undefined) return row;
+  const cells = row as Record<string, unknown>;
+  for (const name of Object.keys(cells)) cells[name] = decoded(cells[name]);
+  return cells;
 }
 
 function named<T>(body: () => T): T {

@@ -11,7 +11,10 @@ export interface LockerProcess {
 export function startLocker(input: LockerInput): LockerProcess {
   const child = fork(program("locker"), [JSON.stringify(input)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const counts = new Promise<LockerCounts>((resolve, reject) => {
-    child.once("message", (told) => resolve(told as LockerCounts));
+    child.once("message", (told) => {
+      resolve(told as LockerCounts);
+      child.disconnect();
+    });
     child.once("exit", (code) => reject(new Error(`The locking tool ended with ${code}`)));
   });
   // Heard when it is asked for; a tool that ends before is found out then.

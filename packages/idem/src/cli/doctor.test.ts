@@ -198,6 +198,27 @@ describe("health", () => {
     );
   });
 
+  test("a row that no build of the store writes is a problem, although the store's own handle checks none", async () => {
+    const world = storeWorld();
+    const { idem, terminal, path } = world;
+    idem.createFunction({ id: "bill", idempotency: "event.data.n" }, { event: "order/paid" }, () => 1);
+    await idem.start();
+    await idem.send({ name: "order/paid", data: { n: 1 } });
+    await idem.idle();
+    await world.stop();
+    expect(await terminal.run("doctor")).toBe(0);
+    const db = new Database(path);
+    db.pragma("ignore_check_constraints = on");
+    db.exec("update claims set state = 'lost'; update runs set ended_state = 'done'");
+    db.close();
+    expect(await terminal.run("doctor", "--json")).toBe(1);
+    const { findings } = JSON.parse(terminal.written.out);
+    const of = (table: string) => expect.stringContaining(`a row of ${table} is not as it must be`);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ kind: "integrity", details: expect.arrayContaining([of("claims"), of("runs")]) }),
+    );
+  });
+
   test("a damaged file is a problem that the doctor survives", async () => {
     const world = storeWorld();
     const { idem, terminal, path } = world;

@@ -23,7 +23,7 @@ try {
     ...(synchronous === null ? {} : { synchronous }),
   });
   // SQLite puts the list of a `check (state in (…))` into a table of its own for every row it checks: 7 µs of 85 for a run. Where nobody waits
-  // for speed (tests, simulation, `:memory:`) and where a file is examined (`idem doctor`) they are checked.
+  // for speed (tests, simulation, `:memory:`) they are checked, and where a file is examined (health-reads.ts).
   core.connection.db.exec("pragma ignore_check_constraints = on");
   const turns = new BatchTurns({ core, path, patience, clock, timer, soon, post, end });
   onMessage((message) => turns.take(message));

@@ -89,8 +89,10 @@ function openFakeThread() {
 
 const nothingToSweep = (store: Store) => store.sweep({ max: 0, repair: false });
 
+const turn = () => new Promise<void>((resolve) => nodePlatform.soon(resolve));
+
 async function turnsUntil(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise<void>((resolve) => nodePlatform.soon(resolve));
+  while (!isSo()) await turn();
 }
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
@@ -209,6 +211,33 @@ describe("bounds", () => {
       if (page.length < 1_000) break;
     }
     expect(stored).toHaveLength(11_000 - refused.length);
+  });
+
+  test("no more than a bounded number of characters is with the thread at once, however slow it is", async () => {
+    const { platform, asked, answer } = openFakeThread();
+    const store = await openThreadStore({ path, owner: "test", platform });
+    const data = JSON.stringify("x".repeat(20 * 1024 * 1024));
+    const large = (id: string) => store.ingest({ ...ingest(), events: [{ ...newEvent(id), data }] });
+    const calls: Promise<unknown>[] = [];
+    // Each in a turn of its own. The third is over the bound with those before it, the fifth over that of what waits.
+    for (const [id, posted] of [
+      ["a", 1],
+      ["b", 2],
+      ["c", 2],
+      ["d", 2],
+    ] as const) {
+      calls.push(large(id));
+      await turnsUntil(() => asked.length >= posted);
+      await turn();
+      await turn();
+    }
+    await expect(large("e")).rejects.toMatchObject({ code: "STORE_BUSY" });
+    expect(asked).toHaveLength(2);
+    answer(1);
+    await calls[0];
+    await turnsUntil(() => asked.length === 4);
+    answer(3);
+    await Promise.all(calls);
   });
 
   test("the write-ahead log stays bounded however much is written", async () => {

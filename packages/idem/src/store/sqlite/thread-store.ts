@@ -72,6 +72,7 @@ class ThreadShell {
   private queuedChars = 0;
   /** Not answered yet, in the order of their calls. */
   private posted: Asked[] = [];
+  private postedChars = 0;
   private answered: Asked[] = [];
   private postPlanned = false;
   private handOutPlanned = false;
@@ -158,11 +159,14 @@ class ThreadShell {
   }
 
   private post(): void {
-    const room = postedCallsMax - this.posted.length;
+    const room = this.postedChars < queuedCharsMax ? postedCallsMax - this.posted.length : 0;
     if (this.queue.length > 0 && room > 0 && this.broken === null) {
       const calls = this.queue.length <= room ? this.queue : this.queue.slice(0, room);
       this.queue = calls === this.queue ? [] : this.queue.slice(room);
-      for (const { chars } of calls) this.queuedChars -= chars;
+      for (const { chars } of calls) {
+        this.queuedChars -= chars;
+        this.postedChars += chars;
+      }
       this.posted = this.posted.length === 0 ? calls : [...this.posted, ...calls];
       this.send({ kind: "commit", calls: calls.map(({ call }) => packCall(call, this.leased)) });
     }
@@ -172,8 +176,10 @@ class ThreadShell {
   /** Those that were posted first. */
   private noLongerPosted(count: number): Asked[] {
     const { posted } = this;
-    this.posted = count === posted.length ? [] : posted.slice(count);
-    return count === posted.length ? posted : posted.slice(0, count);
+    this.posted = posted.slice(count);
+    posted.length = count;
+    for (const { chars } of posted) this.postedChars -= chars;
+    return posted;
   }
 
   private take(message: FromThread): void {
@@ -195,6 +201,7 @@ class ThreadShell {
         return;
       }
       case "refused":
+        this.handOut(this.answered.length);
         for (const waiting of this.noLongerPosted(message.calls)) settle(waiting, message.answer);
         this.post();
         return;

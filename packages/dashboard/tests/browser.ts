@@ -2,7 +2,7 @@
 // than most tests cost to run. Every page is watched: a script that broke, a request to elsewhere or something the page's policy
 // refused fails the test that looks at it.
 import chromium from "@sparticuz/chromium";
-import { type Browser, type Page, chromium as playwright } from "playwright-core";
+import { type Browser, errors, type Page, chromium as playwright } from "playwright-core";
 import { onTestFinished, vi } from "vitest";
 
 export interface Look {
@@ -121,6 +121,23 @@ export async function wear(page: Page, { width, theme }: Look): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
 }
 
-/** True when something reaches over the right edge: the page would scroll sideways. */
-export const scrollsSideways = (page: Page): Promise<boolean> =>
-  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+/**
+ * True when something reaches over the right edge: the page would scroll sideways. What is drawn anew for another width takes its moment on a busy
+ * machine; what reaches over after that is named.
+ */
+export async function scrollsSideways(page: Page): Promise<boolean> {
+  const fits = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth;
+  try {
+    await page.waitForFunction(fits, undefined, { timeout: 5_000 });
+    return false;
+  } catch (error) {
+    if (!(error instanceof errors.TimeoutError)) throw error;
+  }
+  const over = await page.evaluate(() => {
+    const width = document.documentElement.clientWidth;
+    const all = [...document.querySelectorAll("body *")].filter((each) => each.getBoundingClientRect().right > width);
+    return all.map((each) => `${each.tagName.toLowerCase()}.${each.className}`);
+  });
+  console.error(`reaches over the right edge: ${over.join(", ")}`);
+  return true;
+}

@@ -112,6 +112,8 @@ test("find a run by a field of its data", async () => {
   await page.keyboard.press("/");
   await page.keyboard.type("T-9920");
   await click(page.getByRole("option").filter({ hasText: "data.ticket" }));
+  // The page before stays until the next one is loaded, and has rows of runs as well.
+  await page.getByRole("heading", { name: "Runs", exact: true, level: 1 }).waitFor();
   await click(".list .row .row-link, .groups .row .row-link, .row .at");
   await expect.poll(() => page.url()).toContain(logged);
   done();

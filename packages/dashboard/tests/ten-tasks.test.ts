@@ -121,7 +121,7 @@ test("find a run by a field of its data", async () => {
   await expect.poll(isAtRest, { interval: 500, timeout: 15_000 }).toBe(true);
   await click(page.getByRole("option").filter({ hasText: "data.ticket" }));
   await expect.poll(() => page.url()).toContain("cel=");
-  // The page before stays until the next one is loaded, and has rows of runs as well.
+  // The page before stays until the next one is loaded.
   await page.getByRole("heading", { name: "Runs", exact: true, level: 1 }).waitFor();
   await click(".list .row .row-link, .groups .row .row-link, .row .at");
   await expect.poll(() => page.url()).toContain(logged);

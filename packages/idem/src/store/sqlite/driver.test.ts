@@ -12,6 +12,7 @@ import {
   type Surroundings,
   sqliteDriver,
 } from "./driver.ts";
+import { nodeSqlite } from "./drivers/node-sqlite.ts";
 import { resultName, resultOfMessage } from "./result-names.ts";
 
 let folder: string;
@@ -214,4 +215,34 @@ test("SQLite's numbers have the names of its own list, and one that is new there
   expect(resultName(resultOfMessage("database is locked"))).toBe("SQLITE_BUSY");
   expect(resultName(resultOfMessage("unable to open database file: /a.db"))).toBe("SQLITE_CANTOPEN");
   expect(resultName(resultOfMessage("no such table: t"))).toBe("SQLITE_ERROR");
+});
+
+test("on a runtime whose SQLite reads text up to its first U+0000, texts that differ only behind it stay apart", () => {
+  const cut = (cell: unknown) => (typeof cell === "string" ? cell.split("\u0000")[0] : cell);
+  /** As Deno's: whole in the file, cut when it is read. */
+  class Cutting {
+    readonly isOpen = true;
+    readonly isTransaction = false;
+    private readonly kept: unknown[] = [];
+    prepare(sql: string) {
+      const rows = () => (sql.includes("char(97, 0, 98)") ? [{ text: "a" }] : this.kept.map((s) => ({ s: cut(s) })));
+      return {
+        run: (...cells: unknown[]) => ({ changes: this.kept.push(...cells) }),
+        get: () => rows()[0],
+        all: rows,
+        iterate: () => rows().map((row) => Object.values(row)),
+        columns: () => (sql.startsWith("select") ? [{}] : []),
+        setReturnArrays() {},
+        setAllowUnknownNamedParameters() {},
+      };
+    }
+    exec() {}
+    close() {}
+  }
+  const driver = nodeSqlite({ DatabaseSync: Cutting, backup: () => Promise.resolve() });
+  const db = driver.open("a.db", { readonly: false, busyMs: 0 });
+  const texts = ["a", "a\u0000b", "a\u0000c", "a\uFFFF0b"];
+  for (const text of texts) db.prepare("insert into t values (?)").run(text);
+  expect(db.prepare("select s from t").all()).toEqual(texts.map((s) => ({ s })));
+  expect([...db.cells("select s from t")]).toEqual(texts.map((s) => [s]));
 });

@@ -1,23 +1,19 @@
 // Both runs on one clock, the second where it really began.
 
+import { useRef } from "react";
+import { useElementWidth } from "../../parts/element-width.ts";
 import { clockOf, lengthWords } from "../../parts/time-words.ts";
 import { useSettings } from "../../settings.ts";
 import { type Scale, scaleOf } from "../run/fold.ts";
 import { type Bar, rangeOf, rowsOf, workOf } from "../run/rows.ts";
 import { isOpen, type RunAnswer } from "../run/run-data.ts";
-import { offsetWords, ticksOf } from "../run/ticks.ts";
+import { foldWords } from "../run/ticks.ts";
+import { axisLabels, type BothRunsAxis } from "./axis-labels.ts";
 import "../run/bars.css";
 
-// Closer than this the words of the second's beginning would stand on a tick's, or on the first's.
-const apartMin = 0.12;
-const beginMin = 0.085;
-// On a narrow screen words need this much, and those of the beginning, a clock, a little more.
-const narrowMin = 0.24;
-const clockMin = 0.3;
 const drawn: ReadonlySet<Bar["kind"]> = new Set(["value", "error", "wait", "working"]);
 
 export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: RunAnswer }) {
-  const utc = useSettings().zone === "utc";
   const now = lastInstant(one, two);
   const rows = [one, two].map(({ run, workers }) => rowsOf(run, { now, effects: [], workers }));
   const ranges = [rangeOf(one.run, now), rangeOf(two.run, now)];
@@ -28,9 +24,6 @@ export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: 
     { unfold: false },
   );
   const gap = two.run.createdAt - one.run.createdAt;
-  const beginAt = scale.at(Math.max(one.run.createdAt, two.run.createdAt));
-  const ticks = ticksOf(scale, start).filter(({ at }) => at > 0.14 && Math.abs(at - beginAt) > apartMin);
-  const isNear = nearOnNarrow([beginAt, ...ticks.map(({ at }) => at)]);
   const words = `Run 2 began ${lengthWords(Math.abs(gap))} ${gap < 0 ? "before" : "after"} run 1`;
   return (
     <section className="card both-runs" aria-label="Both runs on one clock">
@@ -47,46 +40,42 @@ export function BothRuns({ one, two }: { readonly one: RunAnswer; readonly two: 
         bars={rows[1]!.flatMap(({ bars }) => bars)}
         scale={scale}
       />
-      <div className="lane" aria-hidden="true">
-        <span />
-        <div className="track">
-          <span className="axis-words" style={{ left: 0 }}>
-            {clockOf(start, { utc }).slice(0, -2)}
-          </span>
-          {beginAt > beginMin && (
-            <span className={`axis-words${isNear(beginAt) ? " is-near" : ""}`} style={{ left: `${beginAt * 100}%` }}>
-              +{offsetWords(Math.abs(gap))}
-            </span>
-          )}
-          {ticks.map(({ at, text, instant }) => (
-            <span
-              key={instant}
-              className={`axis-words${isNear(at) ? " is-near" : ""}`}
-              style={{ left: `${at * 100}%` }}
-            >
-              +{text}
-            </span>
-          ))}
-          {scale.folds.map(({ from, to, left, width }) => (
-            <span
-              key={from}
-              className="axis-words is-fold"
-              style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
-            >
-              {lengthWords(to - from)}
-            </span>
-          ))}
-        </div>
-      </div>
+      <AxisLane
+        scale={scale}
+        start={start}
+        begin={Math.max(one.run.createdAt, two.run.createdAt)}
+        gap={Math.abs(gap)}
+      />
     </section>
   );
 }
 
-/** The places without room for their words on a narrow screen: those beside one that was named before, or beside the clock. */
-function nearOnNarrow(places: readonly number[]): (at: number) => boolean {
-  const kept: number[] = [];
-  for (const at of places) if (at >= clockMin && kept.every((each) => Math.abs(each - at) >= narrowMin)) kept.push(at);
-  return (at) => !kept.includes(at);
+function AxisLane(props: BothRunsAxis) {
+  const { scale, start } = props;
+  const utc = useSettings().zone === "utc";
+  const track = useRef<HTMLDivElement>(null);
+  const trackPx = useElementWidth(track);
+  return (
+    <div className="lane is-axis" aria-hidden="true">
+      <span />
+      <div className="track" ref={track}>
+        {axisLabels(props, clockOf(start, { utc }).slice(0, -2), trackPx).map(({ id, at, text }) => (
+          <span key={id} className="axis-words" style={{ left: `${at * 100}%` }}>
+            {text}
+          </span>
+        ))}
+        {scale.folds.map((fold) => (
+          <span
+            key={fold.from}
+            className="axis-words is-fold"
+            style={{ left: `${fold.left * 100}%`, width: `${fold.width * 100}%` }}
+          >
+            {foldWords(fold, trackPx)}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
 }
 
 function Lane({

@@ -1,14 +1,13 @@
 // How close together the pairs came: a source that delivers twice shows as one hill, chance as none.
 import { useMemo } from "react";
 import type uPlot from "uplot";
+import { axisWords } from "../../parts/axis-words.ts";
 import { Chart, type ChartOptions, quietAxes } from "../../parts/chart.tsx";
 import type { ChartColours } from "../../parts/chart-colours.ts";
 import { stackedBars } from "../../parts/stacked-bars.ts";
 import { gapBounds, gapCounts } from "./pairs-places.ts";
 
 const names = [...gapBounds.map((bound) => `< ${bound < 1_000 ? `${bound} ms` : `${bound / 1_000} s`}`), "more"];
-
-const narrowPx = 480;
 
 export function GapChart({ gaps }: { readonly gaps: readonly number[] }) {
   const counts = useMemo(() => gapCounts(gaps), [gaps]);
@@ -32,9 +31,12 @@ const options = (colours: ChartColours): ChartOptions => {
       {
         ...x!,
         splits: () => names.map((_, i) => i),
-        // Every other one, where they would overlap.
-        values: ({ width }, splits) =>
-          splits.map((at) => (width < narrowPx && at % 2 === 1 ? "" : (names[at]?.replace("< ", "") ?? ""))),
+        values: (chart, splits) =>
+          axisWords(
+            chart,
+            splits,
+            splits.map((at) => names[at]?.replace("< ", "") ?? ""),
+          ),
         size: 22,
       },
       { ...y!, incrs: [1, 2, 5, 10, 20, 50, 100, 500] },

@@ -1,6 +1,7 @@
 // Every pair at a glance: a square ran first, a stem, a diamond slipped through. At 390 px the pairs stand in a grid.
 import { useMemo } from "react";
 import type uPlot from "uplot";
+import { axisWords } from "../../parts/axis-words.ts";
 import { Chart, type ChartOptions } from "../../parts/chart.tsx";
 import type { ChartColours } from "../../parts/chart-colours.ts";
 import { Glyph } from "../../parts/glyph.tsx";
@@ -100,9 +101,10 @@ function timeWords(chart: uPlot, splits: readonly number[]): string[] {
   const { min = 0, max = 0 } = chart.scales.x!;
   const utc = settingsNow().zone === "utc";
   const isDays = max - min > 2 * dayMs;
-  return splits.map((at) =>
+  const words = splits.map((at) =>
     isDays ? dateOf(at * 1_000, Date.now(), utc) : clockOf(at * 1_000, { utc, millis: false }),
   );
+  return axisWords(chart, splits, words);
 }
 
 const frame = (colours: ChartColours): Pick<ChartOptions, "axes" | "legend" | "cursor" | "padding"> => ({

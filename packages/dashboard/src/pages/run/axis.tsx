@@ -1,12 +1,10 @@
 // The axis: offsets from the start on the real clock. A drag on it zooms; the step panel zooms without one.
+import { useElementWidth } from "../../parts/element-width.ts";
 import { lengthWords } from "../../parts/time-words.ts";
 import { useDrag } from "./drag.ts";
 import type { Scale, Span } from "./fold.ts";
-import { ticksOf } from "./ticks.ts";
+import { foldWords, ticksOf } from "./ticks.ts";
 import "./axis.css";
-
-// On a narrow screen a tick this close before a fold would stand on its words.
-const narrowMin = 0.15;
 
 export function Axis({
   scale,
@@ -20,23 +18,29 @@ export function Axis({
   const { track, drag, handlers } = useDrag({
     onDrag: ({ from, to }) => onZoom({ from: scale.instant(from), to: scale.instant(to) }),
   });
+  const trackPx = useElementWidth(track);
   return (
     <div className="axis" aria-hidden="true">
       <span className="what">Step</span>
       <div ref={track} className="track" {...handlers}>
-        {ticksOf(scale, start).map(({ instant, at, text }) => (
+        {ticksOf(scale, start, trackPx).map(({ instant, at, text }) => (
           <span
             key={instant}
-            className={`tick${scale.folds.some(({ left }) => left > at && left - at < narrowMin) ? " is-near" : ""}`}
+            className="tick"
             style={{ left: `${at * 100}%` }}
             title={new Date(instant).toISOString().replace("T", " ").replace("Z", " UTC")}
           >
             {text}
           </span>
         ))}
-        {scale.folds.map(({ from, to, left, width }) => (
-          <span key={from} className="fold-words" style={{ left: `${left * 100}%`, width: `${width * 100}%` }}>
-            {lengthWords(to - from)}
+        {scale.folds.map((fold) => (
+          <span
+            key={fold.from}
+            className="fold-words"
+            style={{ left: `${fold.left * 100}%`, width: `${fold.width * 100}%` }}
+            title={lengthWords(fold.to - fold.from)}
+          >
+            {foldWords(fold, trackPx)}
           </span>
         ))}
         {drag !== null && (

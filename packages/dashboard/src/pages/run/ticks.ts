@@ -1,6 +1,7 @@
-// Marks on the axis: offsets from the run's start, at round steps of the real clock. Behind a fold there is always one.
+// Marks on the axis: offsets from the run's start, at round steps of the real clock. The first one behind a fold says how late it is there.
+import { type LabelTrack, labelPx, labelsWithRoom, type Stretch, stretchOf } from "../../parts/label-room.ts";
 import { lengthWords } from "../../parts/time-words.ts";
-import type { Scale } from "./fold.ts";
+import type { Fold, Scale } from "./fold.ts";
 
 export interface Tick {
   readonly instant: number;
@@ -48,21 +49,48 @@ const steps = [
   365 * day,
 ]; // prettier-ignore
 
-// Room for "10 m 3 s" on the narrowest track there is.
+// More labels than every sixth of the track would be in the way of the bars.
 const apartMin = 0.16;
+/** The padding of a label, in axis.css. */
+export const tickPadPx = 4;
 
-export function ticksOf(scale: Scale, start: number): Tick[] {
+/** `trackPx`: how wide the track is drawn. A label that would reach over its end, over another or into a fold is left out. */
+export function ticksOf(scale: Scale, start: number, trackPx: number): Tick[] {
   const folded = scale.folds.reduce((sum, { width }) => sum + width, 0);
   const foldedMs = scale.folds.reduce((sum, { from, to }) => sum + to - from, 0);
   const msPerShare = (scale.to - scale.from - foldedMs) / (1 - folded);
   const wanted = msPerShare * apartMin;
-  const step = steps.find((each) => each >= wanted) ?? Math.ceil(wanted / (365 * day)) * 365 * day;
+  const track: LabelTrack = {
+    trackPx,
+    anchor: "start",
+    padPx: tickPadPx,
+    taken: scale.folds.map(({ left, width }) => ({ from: left * trackPx, to: (left + width) * trackPx })),
+  };
+  const choices = steps.filter((each) => each >= wanted);
+  if (choices.length === 0) choices.push(Math.ceil(wanted / (365 * day)) * 365 * day);
+  let ticks: Tick[] = [];
+  for (const step of choices) {
+    ticks = roundTicks(scale, start, step);
+    const widest = Math.max(0, ...ticks.map((tick) => lengthOf(stretchOf(tick, track))));
+    if ((step / msPerShare) * trackPx > widest) break;
+  }
+  return labelsWithRoom(ticks, track);
+}
+
+const lengthOf = ({ from, to }: Stretch): number => to - from;
+
+/** The length of a fold, as exactly as there is room for on it. */
+export function foldWords({ from, to, width }: Fold, trackPx: number): string | null {
+  const exact = lengthWords(to - from);
+  const short = exact.split(" ").slice(0, 2).join(" ");
+  return [exact, short].find((text) => labelPx(text) <= width * trackPx) ?? null;
+}
+
+function roundTicks(scale: Scale, start: number, step: number): Tick[] {
   const ticks: Tick[] = [];
   const add = (instant: number, roundTo: number) => {
     const at = scale.at(instant);
-    if (at > 0.97 || ticks.some((each) => Math.abs(each.at - at) < apartMin * 0.85)) return;
-    // A label may not reach into the fold behind it: its own words stand there.
-    if (scale.folds.some((fold) => at < fold.left && at > fold.left - apartMin * 0.6)) return;
+    if (ticks.some((each) => Math.abs(each.at - at) < apartMin * 0.85)) return;
     ticks.push({ instant, at, text: offsetWords(Math.round((instant - start) / roundTo) * roundTo) });
   };
   for (const segment of segmentsOf(scale)) {

@@ -112,7 +112,7 @@ export function Track({
           </span>
         ) : (
           begin > noteRoom && (
-            <span className="note-words" style={{ right: `calc(${(1 - begin) * 100}% + 6px)` }}>
+            <span className="note-words is-before" style={{ right: `calc(${(1 - begin) * 100}% + 6px)` }}>
               {visibleText(note)}
             </span>
           )

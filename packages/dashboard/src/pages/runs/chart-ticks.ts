@@ -1,4 +1,5 @@
 // Places of the times under the bars: days in their middle, hours and minutes where they begin.
+import { type Label, labelsWithRoom } from "../../parts/label-room.ts";
 import { clockOf } from "../../parts/time-words.ts";
 
 const minute = 60_000;
@@ -22,20 +23,18 @@ const steps = [
 ];
 // "Mon 11" and the room beside it.
 const tickPx = 56;
-// Half of it: one that is nearer to the edge would be cut there, and the bars beside it say as much.
-const edgePx = 20;
 
+/** The instants whose names have room under a chart of so many pixels. */
 export function ticksOf(from: number, to: number, px: number, utc: boolean): readonly number[] {
   const max = Math.max(1, Math.floor(px / tickPx));
   const step = steps.find((each) => (to - from) / each <= max) ?? steps.at(-1)!;
   const first = beginOf(from, step, utc);
-  const ticks: number[] = [];
-  const edge = px <= 2 * tickPx ? 0 : ((to - from) * edgePx) / px;
-  for (let at = first; at < to; at += step) {
-    const named = step >= day ? at + 12 * hour : at;
-    if (named >= from + edge && named <= to - edge) ticks.push(named);
+  const ticks: (Label & { readonly instant: number })[] = [];
+  for (let begin = first; begin < to; begin += step) {
+    const instant = step >= day ? begin + 12 * hour : begin;
+    ticks.push({ instant, at: (instant - from) / (to - from), text: tickWords(instant, to - from, utc) });
   }
-  return ticks;
+  return labelsWithRoom(ticks, { trackPx: px, anchor: "middle" }).map(({ instant }) => instant);
 }
 
 /** Days begin where the reader's do; a step that crosses a change of clocks is an hour aside, which no bar shows. */

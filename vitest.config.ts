@@ -1,103 +1,123 @@
+// Two tiers, told apart by file name. `npm test` runs every *.test.ts; `npm run test:integration` runs every *.integration.test.ts.
+// Projects of the second tier have names that begin with "integration", so `--project` can choose a tier.
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-// Generous: a loaded machine must not fail a test that asserts facts.
-const testTimeout = 60_000;
+const integration = "**/*.integration.test.{ts,tsx}";
 
 const project = (name: string, include: string[], exclude: string[] = []) => ({
   test: {
     name,
     include,
-    exclude,
-    testTimeout,
-    hookTimeout: testTimeout,
-    expect: { poll: { timeout: 15_000, interval: 50 } },
-    // What is built is loaded by Node, as users' projects load it, instead of being transformed once more.
+    exclude: name.startsWith("integration") ? exclude : [integration, ...exclude],
+    // Bounds against hanging, not measurements: a machine that is eight times slower must still pass.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000, interval: 20 } },
+    setupFiles: ["scripts/test-setup.ts"],
+    // Node loads built packages as it does in users' projects, without a transformation by vite.
     server: { deps: { external: [/\/packages\/[\w-]+\/dist\//] } },
   },
 });
 
-// A test that replaces a module needs one that nobody has loaded before it.
-const replacing = ["packages/idem/src/**/constant-time.test.ts"];
+type Project = ReturnType<typeof project>;
 
-// The longest files of their projects, longest first: one that begins when all others are over would be waited for alone, and how long a
-// file takes is known to vitest only where it ran before.
+/** Files of one worker share its modules. Loading them for each file took half of the time. */
+const sharingModules = ({ test }: Project) => ({ test: { ...test, isolate: false } });
+
+const withPostgres = ({ test }: Project) => ({ test: { ...test, globalSetup: ["scripts/shared-postgres.mjs"] } });
+
+// A test that replaces a module must be the first to load it.
+const replacingModules = ["packages/idem/src/**/constant-time.test.ts"];
+const repositoryChecks = ["packages/idem/src/repository-checks.test.ts", "bench/history.test.ts"];
+
+// The longest files of both tiers, longest first. Vitest knows how long a file takes only if it ran here before, and a long file that begins
+// last runs alone.
 const longest = [
-  "torture/torture",
   "sim/sim",
+  "torture/torture",
   "acceptance/crash-server",
+  "verify/corpus",
+  "store/postgres/postgres-store",
   "torture/postgres",
-  "acceptance/crash-app",
-  "acceptance/connect",
-  "acceptance/faults",
   "siege/siege",
   "examples/double-invoice/story",
-  "acceptance/toolkit/real-processes",
-  "torture/toolkit/matrix",
-  "dashboard/tests/runs",
-  "dashboard/tests/radar",
-  "store/postgres/postgres-store",
   "store/sqlite/sqlite-store",
-  "verify/corpus",
-  "verify/verify-function",
-  "server/fuzz/fuzz",
-  "cli/gone-store",
+  "acceptance/crash-app",
   "cli/verify",
+  "cli/gone-store",
+  "verify/verify-function",
+  "acceptance/connect",
+  "torture/toolkit/matrix",
   "verify/mends/mends",
-  "store/postgres/released-stores",
-  "http/doors/doors",
-  "cli/process",
-  "verify/watching",
+  "acceptance/toolkit/real-processes",
+  "server/fuzz/fuzz",
   "execute/call-remote",
   "store/sqlite/store-trouble",
-  "engine/blocked-loop",
+  "store/transfer/move-store",
+  "http/doors/doors",
 ];
 
-/** Long ones first; the many short ones that share a process stand last, and end together. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const placeOf = ({ moduleId, project }: TestSpecification): number => {
-      const place = longest.findIndex((each) => moduleId.endsWith(`/${each}.test.ts`));
+    const rankOf = ({ moduleId, project }: TestSpecification): number => {
+      const rank = longest.findIndex((name) =>
+        moduleId.replace(/(\.integration)?\.test\.tsx?$/, "").endsWith(`/${name}`),
+      );
+      // Short files that share a worker come last: they end at about the same time.
       const group = project.config.isolate ? 0 : project.name === "idem" ? 2 : 1;
-      return group * 1_000 + (place === -1 ? longest.length : place);
+      return rank === -1 ? longest.length + group : rank;
     };
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
   }
 }
 
-// Two cores: a fifth of the time a test waits (for a process, a lock, a disk), so four workers keep both busy.
 export default defineConfig({
   test: {
+    // Two cores, and a fifth of the time a test waits for a process, a lock or a disk: four workers keep both busy.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
+    reporters: ["default", "./scripts/repeat-reporter.ts"],
     projects: [
-      // Its files share a process: half of their time went into loading the same modules for each (53 s of processor for 53 files, 29 s so).
+      withPostgres(
+        sharingModules(project("idem", ["packages/idem/src/**/*.test.ts"], [...repositoryChecks, ...replacingModules])),
+      ),
+      project("replacing-modules", replacingModules),
+      project("checks", repositoryChecks),
+      project("simulator", ["sim/**/*.test.ts"]),
+      sharingModules(
+        project("dashboard", [
+          "packages/dashboard/src/**/*.test.{ts,tsx}",
+          "packages/dashboard/tests/{house-rules,recorded-responses}.test.ts",
+        ]),
+      ),
+      sharingModules(project("lint", ["packages/eslint-plugin/src/**/*.test.ts"])),
+      project("create", ["packages/create-idem/src/**/*.test.ts"]),
+      withPostgres(project("examples", ["examples/**/*.test.ts"])),
+      withPostgres(
+        project("integration", [
+          "packages/{idem,eslint-plugin,create-idem}/src/**/*.integration.test.ts",
+          "{examples,torture,siege,runtimes}/**/*.integration.test.ts",
+        ]),
+      ),
+      // Mostly waiting for other processes, so many at once take as long as one.
+      withPostgres({
+        test: { ...project("integration-sdk", ["acceptance/**/*.integration.test.ts"]).test, maxConcurrency: 40 },
+      }),
+      // Files share a worker, and with it one browser and its pages.
       {
         test: {
-          ...project("idem", ["packages/idem/src/**/*.test.ts"], ["**/tidy.test.ts", ...replacing]).test,
-          isolate: false,
-        },
-      },
-      project("replacing", replacing),
-      project("tidy", ["packages/idem/src/tidy.test.ts", "bench/history.test.ts"]),
-      project("sim", ["sim/**/*.test.ts"]),
-      project("torture", ["torture/**/*.test.ts"]),
-      project("siege", ["siege/**/*.test.ts"]),
-      // Real browsers. Files share a process, and with it one browser and its pages.
-      {
-        test: {
-          ...project("dashboard", ["packages/dashboard/**/*.test.ts"]).test,
-          isolate: false,
+          ...sharingModules(
+            project(
+              "integration-browser",
+              ["packages/dashboard/tests/*.test.ts"],
+              ["**/{house-rules,recorded-responses}.test.ts"],
+            ),
+          ).test,
           globalSetup: ["packages/dashboard/tests/unpack-browser.ts"],
         },
       },
-      // Its files share a process: each would load ESLint and a TypeScript of its own.
-      { test: { ...project("lint", ["packages/eslint-plugin/src/**/*.test.ts"]).test, isolate: false } },
-      project("create", ["packages/create-idem/src/**/*.test.ts"]),
-      project("examples", ["examples/**/*.test.ts"]),
-      // Mostly waiting for other processes: many at once take as long as one.
-      { test: { ...project("acceptance", ["acceptance/**/*.test.ts"]).test, maxConcurrency: 40 } },
     ],
   },
 });

@@ -1,6 +1,6 @@
 // A process is killed twenty times in the middle of steps. What must still be true: every event that was acknowledged has its
 // run, every run completes, and a step that is safe is never entered again.
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { HostedApp, Line } from "./app/messages.ts";
 import { World } from "./world.ts";
 
@@ -9,7 +9,7 @@ const killCount = 20;
 // Enough that at every kill some of them are in the middle of a step.
 const inFlight = 6;
 // A kill and a start take about a second on two idle cores.
-const patienceMs = 180_000;
+const patienceMs = 600_000;
 
 const functions = {
   chain: ["link-1", "link-2", "link-3", "link-4", "link-5"],
@@ -115,17 +115,26 @@ class Sender {
       const eventId = await this.send({ id: `order-${++this.count}`, name: `shop/${fn}`, data: {} });
       if (eventId === null) return;
       this.acknowledged.push({ fn, eventId });
-      while (!this.isStopped && !(await this.isOver(eventId))) await pause(50);
+      await this.until(() => this.isOver(eventId));
     }
   }
 
   private async send(event: object): Promise<string | null> {
-    while (!this.isStopped) {
+    let eventId: string | null = null;
+    await this.until(async () => {
       const answer = await this.world.rest.post([event]).catch(() => null);
-      if (answer?.status === 200) return answer.json.ids[0];
-      await pause(50);
-    }
-    return null;
+      if (answer?.status === 200) eventId = answer.json.ids[0];
+      return eventId !== null;
+    });
+    return eventId;
+  }
+
+  /** Until it holds, or the sender is stopped. */
+  private async until(holds: () => Promise<boolean>): Promise<void> {
+    await vi.waitFor(async () => expect(this.isStopped || (await holds())).toBe(true), {
+      timeout: patienceMs,
+      interval: 50,
+    });
   }
 
   private async isOver(eventId: string): Promise<boolean> {
@@ -133,5 +142,3 @@ class Sender {
     return runs?.data.some(({ status }: { status: string }) => status === "Completed") ?? false;
   }
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

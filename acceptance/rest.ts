@@ -1,5 +1,6 @@
 // The server's REST API, as people and tools use it.
 import { createHash } from "node:crypto";
+import { vi } from "vitest";
 
 export interface RestRun {
   readonly run_id: string;
@@ -36,7 +37,7 @@ export interface Decided {
 }
 
 // A run that is not over by then will not be.
-const patienceMs = 50_000;
+const patienceMs = 110_000;
 
 export class Rest {
   constructor(
@@ -63,20 +64,26 @@ export class Rest {
     return json;
   }
 
-  /** Reads again, seldomer each time, until it is so. */
+  /** Reads again and again until it is so. */
   async until<T>(
     path: string,
     isSo: (json: any) => T | false | null | undefined,
     withinMs: number = patienceMs,
   ): Promise<T> {
-    const deadline = Date.now() + withinMs;
-    for (let waitMs = 20; ; waitMs = Math.min(waitMs * 1.5, 500)) {
-      const json = await this.get(path);
-      const found = isSo(json);
-      if (found) return found;
-      if (Date.now() > deadline) throw new Error(`GET ${path} still says ${JSON.stringify(json).slice(0, 2_000)}`);
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
-    }
+    const look = async (): Promise<{ readonly found: T } | { readonly error: unknown }> => {
+      const read = await this.get(path).then(
+        (json) => ({ json }),
+        (error: unknown) => ({ error }),
+      );
+      // A refusal is final.
+      if ("error" in read) return read;
+      const found = isSo(read.json);
+      if (!found) throw new Error(`GET ${path} still says ${JSON.stringify(read.json).slice(0, 2_000)}`);
+      return { found };
+    };
+    const seen = await vi.waitFor(look, { timeout: withinMs, interval: 100 });
+    if ("error" in seen) throw seen.error;
+    return seen.found;
   }
 
   // ------------------------------------------------------------------------------------------------ events and runs

@@ -2,7 +2,9 @@
 // into `dist`, which is published: entries and parts (bundle.mjs), the declarations that they lead to, the plain SQL files, the dashboard's pages. Then the programs
 // that are compiled against it. The output is written over, never removed first: a reader of it (a running example) never finds it gone. What an earlier build left and this
 // one did not make goes afterwards, or it would be published. packages/eslint-plugin is compiled into a dist of its own, packages/create-idem into one file.
+// A build of the same sources is not made again (`--force` makes it), so that every command can ask for one.
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
@@ -64,12 +66,13 @@ async function buildParts() {
   return [...code.map((path) => join(dist, path)), ...copyAll(types, modules, dist)];
 }
 
+const pages = ["README.md", "CHANGELOG.md", "SECURITY.md", "llms.txt", "docs"];
+
 /** What is read beside the package: its README, and the pages that it and the errors name. */
 function copyPages() {
   rmSync(join(idem, "docs"), { recursive: true, force: true });
   const isText = (path) => !path.includes("screenshots");
-  for (const name of ["README.md", "CHANGELOG.md", "SECURITY.md", "llms.txt", "docs"])
-    cpSync(join(root, name), join(idem, name), { recursive: true, filter: isText });
+  for (const name of pages) cpSync(join(root, name), join(idem, name), { recursive: true, filter: isText });
   // The plugin's only page: its links to others of these would lead nowhere.
   const lint = readFileSync(join(root, "docs", "lint.md"), "utf8").replace(/\[([^\]]+)\]\((?!#)[^)]+\)/g, "$1");
   mkdirSync(join(plugin, "docs"), { recursive: true });
@@ -92,6 +95,43 @@ function removeAllBut(made, folder) {
   }
 }
 
+const copies = new Set([...pages.map((name) => join(idem, name)), join(plugin, "docs")]);
+const programs = ["sim", "torture", "siege", "bench", "acceptance/app"];
+
+/** Of everything that a build reads. Tests are compiled by no part of it. */
+function fingerprintOfSources() {
+  const hash = createHash("sha256").update(process.version);
+  const add = (path) => hash.update(relative(root, path)).update("\0").update(readFileSync(path)).update("\0");
+  const made = new Set(["node_modules", "dist", "modules", ".git", ".idem", ".cache"]);
+  const isRead = (name) => !/\.(test|suite)\.tsx?$/.test(name);
+  const addAll = (folder) => {
+    const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (!made.has(entry.name) && !copies.has(path)) addAll(path);
+      } else if (entry.isFile() && isRead(entry.name) && !copies.has(path)) add(path);
+    }
+  };
+  for (const folder of ["packages", "docs", "scripts", ...programs]) addAll(join(root, folder));
+  for (const name of ["package.json", "package-lock.json", "README.md", "CHANGELOG.md", "SECURITY.md", "llms.txt"])
+    add(join(root, name));
+  return hash.digest("hex");
+}
+
+const outputs = [
+  dist,
+  modules,
+  join(plugin, "dist"),
+  ...programs.map((program) => join(root, program.replace("/app", ""), "dist")),
+];
+// In a folder that is not published.
+const stamp = join(modules, ".built-from");
+const fingerprint = fingerprintOfSources();
+const isBuilt =
+  outputs.every((folder) => existsSync(folder)) && existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprint;
+if (isBuilt && !process.argv.includes("--force")) process.exit(0);
+
 copyPages();
 const plain = plainFiles();
 removeAllBut([...compile(join(idem, "tsconfig.build.json")), ...copyAll(plain, join(idem, "src"), modules)], modules);
@@ -101,7 +141,5 @@ writeFileSync(sbom, billOfMaterials());
 removeAllBut(made, dist);
 removeAllBut(compile(join(plugin, "tsconfig.build.json")), join(plugin, "dist"));
 await buildCreate();
-for (const program of ["sim", "torture", "siege", "bench", "acceptance/app"]) {
-  const project = join(root, program, "tsconfig.json");
-  if (existsSync(project)) compile(project);
-}
+for (const program of programs) compile(join(root, program, "tsconfig.json"));
+writeFileSync(stamp, fingerprint);

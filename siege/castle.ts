@@ -1,6 +1,6 @@
 // The processes: `idem start` as it was built, an honest app, the attackers. All of them end with this one.
 import { type ChildProcess, spawn } from "node:child_process";
-import { createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -60,9 +60,11 @@ export async function openCastle(): Promise<Castle> {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    const secret = () => randomBytes(24).toString("hex");
+    let made = 0;
+    // Words repeat themselves, and a secret must not.
+    const secret = () => createHash("sha256").update(`secret ${++made}`).digest("hex");
     const [eventKey, publicEventKey, password, viewerPassword] = [secret(), secret(), secret(), secret()];
-    const signingKey = `signkey-prod-${randomBytes(32).toString("hex")}`;
+    const signingKey = `signkey-prod-${secret()}`;
     const keep = secrets(eventKey, publicEventKey, signingKey, password, viewerPassword);
     const serverChild = start([...collecting, bin, "start", "--port", "0", "--allow-host", "127.0.0.1"], keep);
     const said = transcript(serverChild);

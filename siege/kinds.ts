@@ -1,6 +1,6 @@
 // The kinds of attack, each at a pace one attacker can keep up and a server must bear. None needs more than the attacker has: nothing, an
 // event key from a browser, a viewer's password.
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { brotliCompressSync, gzipSync, constants as zlib } from "node:zlib";
 import { ask, holdLine, pause, type Reaction } from "./line.ts";
@@ -59,9 +59,13 @@ const upgrade = (path: string, ...more: readonly string[]): string =>
     "connection: upgrade",
     "upgrade: websocket",
     "sec-websocket-version: 13",
-    `sec-websocket-key: ${randomBytes(16).toString("base64")}`,
+    `sec-websocket-key: ${fresh().subarray(0, 16).toString("base64")}`,
     ...more,
   );
+
+let made = 0;
+/** Bytes that no request before had. */
+const fresh = (): Buffer => createHash("sha256").update(`attack ${++made}`).digest();
 
 const json = { "content-type": "application/json" };
 const form = { "content-type": "application/x-www-form-urlencoded" };
@@ -154,7 +158,7 @@ export const kinds: readonly Kind[] = [
       let n = 0;
       return keepAt(attack, 4, 50, async () => {
         const { headers, body } = bombs()[n++ % bombs().length]!;
-        const keyed = { ...headers, "idempotency-key": randomBytes(8).toString("hex") };
+        const keyed = { ...headers, "idempotency-key": fresh().toString("hex") };
         return (await ask(`${attack.target.app}${keyedPath}`, { method: "POST", headers: keyed, body })).reaction;
       });
     },
@@ -166,7 +170,7 @@ export const kinds: readonly Kind[] = [
       const { server, viewerPassword } = attack.target;
       let n = 0;
       return keepAt(attack, 4, 20, async () => {
-        const password = n++ % 4 === 3 ? viewerPassword : randomBytes(12).toString("hex");
+        const password = n++ % 4 === 3 ? viewerPassword : fresh().toString("hex");
         if (n % 3 === 0) {
           const authorization = `Basic ${Buffer.from(`me:${password}`).toString("base64")}`;
           return (await ask(`${server}/api/status`, { headers: { authorization } })).reaction;

@@ -1,4 +1,4 @@
-// npm run siege [-- --minutes N] [--kind <kind>]
+// npm run proof -- abuse [--minutes N] [--kind <kind>]
 import { parseArgs } from "node:util";
 import { traffics } from "./honest.ts";
 import { type Complaint, complaintsOf, latenciesOf, megabytes, percentile, slownessOf } from "./judge.ts";
@@ -14,7 +14,7 @@ const { values } = parseArgs({
 });
 
 if (values.help) {
-  console.log(`npm run siege                     every kind of attack in turn and all at once, for 10 minutes, with honest traffic beside them
+  console.log(`npm run proof -- abuse                     every kind of attack in turn and all at once, for 10 minutes, with honest traffic beside them
   --minutes N       how long
   --kind KIND       only this one; may be repeated
 kinds: ${kinds.map(({ name, about }) => `\n  ${name.padEnd(20)}${about}`).join("")}`);
@@ -62,9 +62,9 @@ console.log(complaints.length === 0 ? "\nIt held." : `\nIt did not hold: ${compl
 process.exit(complaints.length === 0 ? 0 : 1);
 
 function repeatOf(kind: Complaint["kind"]): string {
-  if (kindNames.includes(kind)) return `npm run siege -- --kind ${kind} --minutes 1`;
+  if (kindNames.includes(kind)) return `npm run proof -- abuse --kind ${kind} --minutes 1`;
   const chosenBefore = values.kind.map((each) => ` --kind ${each}`).join("");
-  return `npm run siege --${chosenBefore} --minutes ${minutes}`;
+  return `npm run proof -- abuse${chosenBefore} --minutes ${minutes}`;
 }
 
 function report({ slices, memory, memoryKept }: Siege): void {

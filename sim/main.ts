@@ -1,19 +1,20 @@
-// npm run sim -- --seed 42            one world, with the end of its trace when it fails
-// npm run sim -- --worlds 10000       many worlds, in as many processes as there are cores
-// npm run sim -- --worlds 500 --from 7000 [--store postgres] [--jobs 1] [--engine <folder>] [--keep-going] [--off kill,freeze]
+// npm run proof -- sim --seed 42            one world, with the end of its trace when it fails
+// npm run proof -- sim --worlds 10000       many worlds, in as many processes as there are cores
+// npm run proof -- sim --worlds 500 --from 7000 [--store postgres] [--jobs 1] [--engine <folder>] [--keep-going] [--off kill,freeze]
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { addToCorpus } from "./corpus.ts";
 import { builtEngine, loadEngine } from "./engine.ts";
 import { minimise } from "./minimise.ts";
 import { storeModels } from "./plan.ts";
 import { runWorld } from "./run-world.ts";
 import { runWorlds } from "./run-worlds.ts";
+import { addFailedSeed } from "./seeds.ts";
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
     worlds: { type: "string" },
+    minutes: { type: "string" },
     from: { type: "string", default: "1" },
     jobs: { type: "string" },
     engine: { type: "string", default: builtEngine },
@@ -26,8 +27,9 @@ const { values } = parseArgs({
 });
 
 if (values.help) {
-  console.log(`npm run sim -- --seed 42                one world, with the end of its trace when it fails
-npm run sim -- --worlds 10000           many worlds, from seed 1 on
+  console.log(`npm run proof -- sim --seed 42                one world, with the end of its trace when it fails
+npm run proof -- sim --worlds 10000           many worlds, from seed 1 on
+  --minutes N       as many as begin within so many minutes
   --from N          the first seed
   --jobs N          processes; one per core unless given
   --engine FOLDER   another build of the engine
@@ -35,7 +37,7 @@ npm run sim -- --worlds 10000           many worlds, from seed 1 on
   --store NAME      sqlite, memory or postgres, whatever the seed says
   --keep-going      past the first failure
   --trace N         how many lines of a failing trace to print
-A failing seed is minimised and joins sim/corpus.json, which npm test runs for ever.`);
+A failing seed is minimised and added to proof/seeds.json, which npm test runs from then on.`);
   process.exit(0);
 }
 
@@ -51,14 +53,16 @@ if (values.store !== undefined && store === undefined) {
 }
 const settings = { off, ...(store === undefined ? {} : { store }) };
 
-if (values.worlds === undefined) {
+if (values.worlds === undefined && values.minutes === undefined) {
   const seed = number(values.seed ?? values.from, "seed");
   process.exitCode = (await explain(seed)) ? 0 : 1;
 } else {
-  const worlds = number(values.worlds, "worlds");
+  // More than any number of minutes has room for.
+  const worlds = values.worlds === undefined ? 1_000_000 : number(values.worlds, "worlds");
   const from = number(values.seed ?? values.from, "from");
   const jobs = values.jobs === undefined ? availableParallelism() : number(values.jobs, "jobs");
   const startedAt = Date.now();
+  const untilMs = values.minutes === undefined ? null : startedAt + number(values.minutes, "minutes") * 60_000;
   let shownAt = 0;
   const done = await runWorlds({
     from,
@@ -67,13 +71,14 @@ if (values.worlds === undefined) {
     engine: values.engine,
     settings: () => settings,
     keepGoing: values["keep-going"],
+    isTimeUp: () => untilMs !== null && Date.now() >= untilMs,
     onProgress: (count, failed) => {
       // A terminal is written over; a log gets a line now and then.
       const { isTTY } = process.stderr;
       if (Date.now() - shownAt < (isTTY ? 1_000 : 30_000)) return;
       shownAt = Date.now();
       const rate = count / ((shownAt - startedAt) / 1_000);
-      const told = `${count} of ${worlds} worlds, ${rate.toFixed(1)}/s, ${failed} failed`;
+      const told = `${count}${untilMs === null ? ` of ${worlds}` : ""} worlds, ${rate.toFixed(1)}/s, ${failed} failed`;
       process.stderr.write(isTTY ? `\r${told} ` : `${told}\n`);
     },
     // Hours may follow: a person who watches can look into it meanwhile.
@@ -96,7 +101,7 @@ if (values.worlds === undefined) {
   const first = done.failures[0];
   if (first !== undefined) {
     await explain(first.seed);
-    if (values.engine === builtEngine) addToCorpus(first.seed, first.violations[0]!.check, store);
+    if (values.engine === builtEngine) addFailedSeed(first.seed, first.violations[0]!.check, store);
     process.exitCode = 1;
   }
 }
@@ -114,6 +119,6 @@ async function explain(seed: number): Promise<boolean> {
   for (const { check, detail } of result.violations.slice(0, 20)) console.log(`VIOLATED ${check}\n         ${detail}`);
   const smallest = await minimise(engine, result, { ...settings, seed });
   console.log(`smallest set of faults that still fails: ${smallest.join(" ") || "none"}`);
-  console.log(`again with: npm run sim -- --seed ${seed}${store === undefined ? "" : ` --store ${store}`}`);
+  console.log(`again with: npm run proof -- sim --seed ${seed}${store === undefined ? "" : ` --store ${store}`}`);
   return false;
 }

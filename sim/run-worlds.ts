@@ -6,8 +6,8 @@ import { root } from "./engine.ts";
 import type { WorldOptions } from "./plan.ts";
 import type { WorldResult } from "./run-world.ts";
 
-// A world takes some 120 ms; one that takes this long turns in a circle.
-const worldSecondsMax = 30;
+// A simulation takes about 120 ms. The bound is for one that never ends, on a machine however busy.
+const worldSecondsMax = 180;
 
 // A world is thousands of short-lived promises; with the default their collection is a fifth of its time. Processes share the cores, so
 // threads that help collecting only take them from others: an eighth.
@@ -27,6 +27,8 @@ export interface WorldsOptions {
   readonly seeds?: readonly number[];
   /** Settings in which the world of a seed differs from what the seed says; by its place among the seeds. */
   readonly settings?: (place: number) => Omit<WorldOptions, "seed">;
+  /** Then no other world begins. */
+  readonly isTimeUp?: () => boolean;
   readonly onProgress?: (count: number, failed: number) => void;
   readonly onFailure?: (failure: WorldsResult["failures"][number]) => void;
 }
@@ -51,7 +53,8 @@ export async function runWorlds(options: WorldsOptions): Promise<WorldsResult> {
   let next = 0;
   let worlds = 0;
   let simulatedMs = 0;
-  const isOver = () => next >= seeds.length || (failures.length > 0 && !options.keepGoing);
+  const isOver = () =>
+    next >= seeds.length || (failures.length > 0 && !options.keepGoing) || options.isTimeUp?.() === true;
 
   const take = (result: WorldsResult["failures"][number]) => {
     worlds++;

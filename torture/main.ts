@@ -1,7 +1,7 @@
-// npm run torture [-- --short] [--seed N] [--jobs N] [--engine <folder>] [--fresh]
-// npm run torture -- --store postgres [--short] [--seed N] [--minutes N] [--kills N] [--engine <folder>]
-// npm run torture -- --store postgres --apps [--short] [--seed N] [--minutes N]
-// npm run torture -- --power-loss [--synchronous NORMAL] [--runs N] [--cuts N]
+// npm run proof -- crash [--short] [--seed N] [--jobs N] [--engine <folder>] [--fresh]
+// npm run proof -- crash --store postgres [--short] [--seed N] [--minutes N] [--kills N] [--engine <folder>]
+// npm run proof -- crash --store postgres --apps [--short] [--seed N] [--minutes N]
+// npm run proof -- crash --power-loss [--synchronous NORMAL] [--runs N] [--cuts N]
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -37,13 +37,13 @@ const { values } = parseArgs({
 });
 
 if (values.help) {
-  console.log(`npm run torture                         2,100 kills of real processes; goes on where it was stopped
-npm run torture -- --short              60 kills
+  console.log(`npm run proof -- crash                         2,100 kills of real processes; goes on where it was stopped
+npm run proof -- crash --short              60 kills
   --seed N          the first seed
   --jobs N          victims side by side; 2 unless given
   --engine FOLDER   another build of the engine
   --fresh           forget an earlier summary of the same code
-npm run torture -- --store postgres     three nodes over one PostgreSQL: kills, freezes, lost sessions, crashes of the server,
+npm run proof -- crash --store postgres     three nodes over one PostgreSQL: kills, freezes, lost sessions, crashes of the server,
                                         a standby that freezes
   --minutes N       rounds begin until so many minutes are over; 10 unless given
   --kills N         … and until so many nodes were killed
@@ -51,7 +51,7 @@ npm run torture -- --store postgres     three nodes over one PostgreSQL: kills, 
   --sweep           no node stays: each sweeps again and again
   --apps            three servers behind a load balancer instead: apps of the official SDK, a worker that connects, durable endpoints
                     and subscribers, while servers are killed and lines are cut
-npm run torture -- --power-loss         replays a traced write log, cut at every promise (needs strace)
+npm run proof -- crash --power-loss         replays a traced write log, cut at every promise (needs strace)
   --synchronous NORMAL   the self-check: it must lose data
   --runs N --cuts N      how much to trace, and how often to cut`);
   process.exit(0);

@@ -1,5 +1,5 @@
-// npm run corpus -- --process …: the pairs of Idem's own functions, served by processes of their own.
-// npm run corpus -- --apps [--only <part of a name>] [--budget <ms>] [--json]: the pairs of apps/, each an app of the official SDK in processes of its own that are
+// npm run proof -- corpus --process …: the pairs of Idem's own functions, served by processes of their own.
+// npm run proof -- corpus --apps [--only <part of a name>] [--budget <ms>] [--json]: the pairs of apps/, each an app of the official SDK in processes of its own that are
 // really killed. Prints what was found, what was alarmed for nothing, and what it took.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

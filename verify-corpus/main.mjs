@@ -1,5 +1,5 @@
-// npm run corpus -- --apps: the apps of the official SDK; -- --process: these pairs in processes of their own. Both see apps.mjs.
-// npm run corpus [-- --only <part of a name>] [--budget <ms>] [--json]: verifies every pair of the corpus with every single adversity, and pairs of them on the mended half
+// npm run proof -- corpus --apps: the apps of the official SDK; -- --process: these pairs in processes of their own. Both see apps.mjs.
+// npm run proof -- corpus [--only <part of a name>] [--budget <ms>] [--json]: verifies every pair of the corpus with every single adversity, and pairs of them on the mended half
 // for as long as the budget says; with --databases those that write to SQLite and to a PostgreSQL of their own (--server <url> for another one). Prints what was found, what was alarmed for nothing, and what it took.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";

@@ -1,4 +1,4 @@
-// npm run mutants:verify [-- --only <part of a name>]: proof that the corpus bites. Deliberate defects of the verifier, one at a time, in a copy of what was built; with each
+// Part of npm run proof -- mutants: proof that the corpus bites. Deliberate defects of the verifier, one at a time, in a copy of what was built; with each
 // of them the pairs named beside it must not come out right any more. Without any, they must.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -2,11 +2,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { expect, vi } from "vitest";
 
 const file = fileURLToPath(new URL("./worker.mjs", import.meta.url));
-const patienceMs = 20_000;
 
 export interface Task {
   readonly folder: string;
@@ -31,10 +30,12 @@ const isTakeover = (line: string): boolean =>
 export class WorkerLife {
   readonly ended: Promise<End>;
   private readonly child: ChildProcess;
+  private readonly deliveriesBefore: number;
   private isStarted = false;
   private hasEnded = false;
 
   constructor(private readonly task: Task) {
+    this.deliveriesBefore = this.deliveryLines();
     const given = { ...task, stallAfter: task.stallAfter ?? 1e9, deliveriesMax: task.deliveriesMax ?? 1e9 };
     this.child = fork(file, [JSON.stringify(given)], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
     let errors = "";
@@ -76,11 +77,21 @@ export class WorkerLife {
     });
   }
 
+  /** Until this process has written so many lines about deliveries: that one begins, or that it was acknowledged. */
+  untilDeliveries(count: number): Promise<void> {
+    return this.until(`it has written ${count} lines about deliveries`, () => {
+      return this.deliveryLines() - this.deliveriesBefore >= count;
+    });
+  }
+
+  private deliveryLines(): number {
+    return linesOf(join(this.task.folder, "sends.txt")).length;
+  }
+
   private async until(fact: string, isTrue: () => boolean): Promise<void> {
-    for (const deadline = Date.now() + patienceMs; !isTrue(); await delay(1)) {
-      if (this.hasEnded) throw new Error(`The worker ended before ${fact}: ${JSON.stringify(await this.ended)}`);
-      if (Date.now() > deadline) throw new Error(`Waited ${patienceMs} ms for the worker until ${fact}`);
-    }
+    const hasHappened = () => expect(isTrue() || this.hasEnded, `the worker was waited for until ${fact}`).toBe(true);
+    await vi.waitFor(hasHappened, { timeout: 120_000, interval: 1 });
+    if (!isTrue()) throw new Error(`The worker ended before ${fact}: ${JSON.stringify(await this.ended)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-// npm run torture:toolkit [-- --seeds 1000] [--from 1] [--jobs 2]
+// npm run proof -- crash-toolkit [--seeds 1000] [--from 1] [--jobs 2]
 import { parseArgs } from "node:util";
 import { Progress } from "../report.ts";
 import { matrixReport, runMatrix } from "./matrix.ts";
@@ -13,7 +13,7 @@ const { values } = parseArgs({
 });
 
 if (values.help) {
-  console.log(`npm run torture:toolkit         kills a process at every boundary of a request's store calls, for each way to be behind a key
+  console.log(`npm run proof -- crash-toolkit         kills a process at every boundary of a request's store calls, for each way to be behind a key
   --seeds N   how many; 1,000 unless given
   --from N    the first seed; a violation names its own, to be repeated with --from N --seeds 1
   --jobs N    side by side; 2 unless given`);

@@ -44,7 +44,7 @@ async function seedsWeek(twice: (placement: number) => boolean) {
 }
 
 // A week of 560 runs takes a second or two on a busy machine.
-describe("what ran twice", { timeout: 30_000 }, () => {
+describe("what ran twice", () => {
   test("the seeds' week: the doctor names every doubled placement and proposes event.data.placementId", async () => {
     const { terminal, folder } = await seedsWeek(() => true);
     expect(await terminal.run("doctor", "--report", "monday.md")).toBe(1);

@@ -1,15 +1,15 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startLocalPostgres } from "../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { busyStore } from "../store/transfer/busy-store.suite.ts";
 import { PostgresTarget } from "../store/transfer/postgres-target.ts";
+import { type PostgresDatabase, postgresDatabase } from "../testing/shared-postgres.suite.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
 import { temporaryFolder } from "./store-world.ts";
 
-let server: Awaited<ReturnType<typeof startLocalPostgres>>;
+let server: PostgresDatabase;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = await postgresDatabase();
 });
 afterAll(() => server.remove());
 

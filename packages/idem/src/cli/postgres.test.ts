@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
+import { type PostgresDatabase, postgresDatabase } from "../testing/shared-postgres.suite.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
 import { silent } from "./open-reading.ts";
 import { temporaryFolder } from "./store-world.ts";
@@ -15,11 +15,11 @@ import { temporaryFolder } from "./store-world.ts";
 const password = "s3cret:/?#[]@!$&'()*+,;=%zz";
 const escaped = encodeURIComponent(password);
 
-let server: LocalPostgres;
+let server: PostgresDatabase;
 let admin: pg.Client;
 let schemas = 0;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = await postgresDatabase();
   admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
   await admin.query(`create role shop login superuser password '${password.replaceAll("'", "''")}'`);
@@ -29,7 +29,7 @@ afterAll(async () => {
   await server.remove();
 });
 
-const urlOf = (schema: string) => `postgres://shop:${escaped}@127.0.0.1:${server.port}/postgres?schema=${schema}`;
+const urlOf = (schema: string) => `postgres://shop:${escaped}@127.0.0.1:${server.port}/${server.name}?schema=${schema}`;
 
 /** A store of its own, an app whose client is not started, and a terminal that looks at it. */
 async function shop(options: { readonly isStarted?: boolean } = {}) {
@@ -91,7 +91,7 @@ describe("looking", () => {
       "check-deploy",
       "build.mjs",
       "--store",
-      `postgres://looker:looks@127.0.0.1:${server.port}/postgres?schema=${schema}`,
+      `postgres://looker:looks@127.0.0.1:${server.port}/${server.name}?schema=${schema}`,
     ];
     build("week");
     expect((await terminal.json(...args, "--function", "remind")).summary).toMatchObject({ open: 1, goesOn: 1 });
@@ -116,7 +116,7 @@ describe("looking", () => {
         .filter((line) => line !== "")
         .map((line) => JSON.parse(line))
         .flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
-    await expect.poll(() => shown("run"), { timeout: 10_000 }).toEqual(expect.arrayContaining(sent));
+    await expect.poll(() => shown("run")).toEqual(expect.arrayContaining(sent));
     terminal.interrupt();
     expect(await tail).toBe(0);
     expect(shown("event")).toHaveLength(6);
@@ -231,7 +231,7 @@ describe("a store that cannot be used", () => {
     const cases = [
       ["postgres://localhost:1/x", /did not take the operation: postgres:\/\/\S+: \S+.*\[STORE_UNAVAILABLE\]/],
       [
-        `postgres://shop:wrong@127.0.0.1:${server.port}/postgres`,
+        `postgres://shop:wrong@127.0.0.1:${server.port}/${server.name}`,
         /does not let this process in: .*\[STORE_ACCESS_DENIED\]/,
       ],
     ] as const;
@@ -247,7 +247,7 @@ describe("a store that cannot be used", () => {
 describe("secrets", () => {
   const secret = (text: string) => text.includes("s3cret") || text.includes(escaped) || text.includes("zz");
 
-  test("no command prints the password of a store's address", { timeout: 60_000 }, async () => {
+  test("no command prints the password of a store's address", async () => {
     const { terminal, runId, folder } = await shop();
     writeFileSync(join(folder, "copy.db"), "");
     const all: string[][] = [
@@ -284,7 +284,7 @@ describe("secrets", () => {
   });
 
   test.each([
-    ["a wrong one", () => `postgres://shop:s3cret@127.0.0.1:${server.port}/postgres`],
+    ["a wrong one", () => `postgres://shop:s3cret@127.0.0.1:${server.port}/${server.name}`],
     ["no server", () => "postgres://shop:s3cret@127.0.0.1:1/postgres"],
     ["as a word of the address", () => "postgres://127.0.0.1:1/postgres?user=shop&password=s3cret"],
     ["not escaped", () => "postgres://shop:s3cret/zz@127.0.0.1:1/postgres"],
@@ -328,7 +328,9 @@ describe("a server on PostgreSQL", () => {
     const { terminal, schema } = await shop();
     const code = terminal.run("dev", "--port", "0", "--no-discovery", "--no-poll");
     await expect.poll(() => /Ctrl-C stops/.test(terminal.written.out) || terminal.written.err !== "").toBe(true);
-    expect(terminal.written.out).toContain(`store    postgres://…@127.0.0.1:${server.port}/postgres?schema=${schema}`);
+    expect(terminal.written.out).toContain(
+      `store    postgres://…@127.0.0.1:${server.port}/${server.name}?schema=${schema}`,
+    );
     const origin = /listens +(\S+)/.exec(terminal.written.out)![1]!;
     const body = JSON.stringify({ name: "trial/started", id: "trial-1", data: {} });
     const headers = { "content-type": "application/json" };

@@ -1,4 +1,4 @@
-// Publishing: what, to whom, and with which key; that verifying leads here is shown in verify.test.ts.
+// Publishing: what, to whom, and with which key; that verifying leads here is shown in verify.integration.test.ts.
 import { expect, test } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { testKeys, testServer } from "../server/test-server.suite.ts";
@@ -78,7 +78,11 @@ test("a server takes verdicts from its signing key and its operators, not from s
   const publish = async (env: Record<string, string>, url = server.origin): Promise<string> => {
     const said: string[] = [];
     const io = { platform: nodePlatform, env: (name: string) => env[name] };
-    const context = { io, now: () => Date.now(), remark: (line: string) => said.push(line) } as unknown as Context;
+    const context = {
+      io,
+      now: () => 1_800_000_000_000,
+      remark: (line: string) => said.push(line),
+    } as unknown as Context;
     const error = await publishVerdicts(context, { kind: "idem-server", url }, [on], shorten).catch(String);
     return String(error ?? said);
   };

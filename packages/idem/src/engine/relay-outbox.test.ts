@@ -256,7 +256,7 @@ describe("a transaction that cannot carry events is refused before anything is w
     );
     await elsewhere.query("rollback");
     // In a database with another store of the same name.
-    const other = await world.node({ url: world.url.replace("/postgres?", "/elsewhere?") });
+    const other = await world.node({ url: world.url.replace(/\/\w+\?/, "/elsewhere?") });
     await other.start();
     await elsewhere.query("begin");
     expect(await refusal(idem, elsewhere)).toMatchObject(unusable(/another database/));

@@ -1,6 +1,7 @@
 // The real SDK (inngest 4) as the app: what it reports becomes steps, waits and ends.
 import { NonRetriableError, RetryAfterError } from "inngest";
 import { afterEach, describe, expect, test } from "vitest";
+import { held } from "../testing/one-run.suite.ts";
 import { sdkApp as appOf, noted, stopApps } from "./sdk-app.suite.ts";
 
 afterEach(stopApps);
@@ -227,6 +228,7 @@ describe.each(variants)("an app of the SDK %s", (name, options) => {
   });
 
   test("in a race the first one wins, whatever the others still do", async () => {
+    const won = held();
     const { end, log } = await appOf(
       (inngest, log) => [
         inngest.createFunction({ id: "race", triggers: [{ event: "go" }] }, async ({ step, group }: any) => {
@@ -234,18 +236,19 @@ describe.each(variants)("an app of the SDK %s", (name, options) => {
             Promise.race([
               step.run("fast", () => noted(log, "fast", "fast")),
               step.run("slow", async () => {
-                await new Promise((resolve) => setTimeout(resolve, 50));
+                await won.promise;
                 log.push("slow");
                 return "slow";
               }),
             ]),
           );
+          won.release();
           return winner;
         }),
       ],
       options,
     );
     expect(await end("go")).toMatchObject({ state: "completed", output: "fast" });
-    expect(log).toEqual(["fast", "slow"]);
+    await expect.poll(() => log).toEqual(["fast", "slow"]);
   });
 });

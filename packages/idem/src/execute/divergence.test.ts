@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { FunctionOptions, HandlerContext } from "../sdk/function-types.ts";
 import { held, type OneRun, oneRun, stores } from "../testing/one-run.suite.ts";
+import { turns } from "../testing/turns.suite.ts";
 
 /** `work` takes a millisecond, so that steps one after the other are seen to be. */
 type Code = (step: HandlerContext<any>["step"], work: (what: string) => string) => Promise<unknown>;
@@ -279,7 +280,7 @@ describe("nothing is told, and nothing held up,", () => {
       ]);
       await step.run("d", () => work("x"));
     });
-    slow = later.promise.then(() => new Promise((resolve) => setTimeout(resolve, 20)));
+    slow = later.promise.then(() => turns(20));
     expect((await quiet(run)).filter((what) => what !== "x")).toEqual(["late", "c"]);
   });
 

@@ -10,12 +10,12 @@
 // | outside, while a body runs                                   | no      |                                                |
 // | in the `.then` of a step's promise                           | no      |                                                |
 // | in another run, which an event sent by the body started      | no      |                                                |
-import { setTimeout as later } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { HandlerContext } from "../sdk/function-types.ts";
 import { servedWorld } from "../serve/served-world.suite.ts";
 import { held, oneRun, stores } from "../testing/one-run.suite.ts";
+import { turns } from "../testing/turns.suite.ts";
 import { sqliteAdapter } from "../toolkit/sql/better-sqlite3.ts";
 import type { Logger } from "./function-code.ts";
 
@@ -60,7 +60,7 @@ test("the refusal names both steps and says what to do", async () => {
 test.each<[string, (step: Context["step"], charge: () => string) => unknown]>([
   ["in a helper function", (step, charge) => helper(step, charge)],
   ["in a Promise.all", (step, charge) => Promise.all([1, 2].map((n) => step.run(`inner ${n}`, charge)))],
-  ["behind something that was awaited", (step, charge) => later(1).then(() => step.run("inner", charge))],
+  ["behind something that was awaited", (step, charge) => turns(1).then(() => step.run("inner", charge))],
   ["and not awaited", (step, charge) => [step.run("inner", charge)].length],
   ["and caught", async (step, charge) => step.run("inner", charge).catch(() => "caught")],
   ["as a sleep", (step) => step.sleep("inner", "1h")],
@@ -70,7 +70,7 @@ test.each<[string, (step: Context["step"], charge: () => string) => unknown]>([
   [
     "by a timer, while the body runs",
     (step, charge) =>
-      new Promise((resolve) => setTimeout(() => resolve(step.run("inner", charge).catch(() => "caught")), 1)),
+      new Promise((resolve) => setTimeout(() => resolve(step.run("inner", charge).catch(() => "caught")), 0)),
   ],
 ])("a step started inside a body is refused: %s", async (_, body) => {
   const { end, charged } = await outer(body);

@@ -1,5 +1,5 @@
 // Every error Idem raises, in one table: what happened to which thing, what to do next, and whether trying again can help.
-// docs/errors.md lists the same codes; tidy.test.ts compares the two.
+// docs/errors.md lists the same codes; repository-checks.test.ts compares the two.
 
 import { define, type ErrorDefinition, type Facts, type Retry } from "./error-definition.ts";
 import { serverErrors } from "./server-errors.ts";

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { nodePlatform } from "../platform/node-platform.ts";
+import { ManualPlatform } from "../platform/manual-platform.ts";
 import { isSigningKey, withoutKeyPrefix } from "../protocol/signing-key.ts";
 import { type GuardedKind, secretBytes, secretKinds, whyWeak, writtenSecret } from "./secret.ts";
 
-const made = (kind: (typeof secretKinds)[number]) => writtenSecret(kind, nodePlatform.randomBytes(secretBytes[kind]));
+const machine = new ManualPlatform();
+const made = (kind: (typeof secretKinds)[number]) => writtenSecret(kind, machine.randomBytes(secretBytes[kind]));
 
 test.each([
   ["signing-key", "ab", "32 are the least"],

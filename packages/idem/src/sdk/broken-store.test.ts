@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function client() {
-  const { platform, setFault } = troubledPlatform();
+  const { platform, setFault } = troubledPlatform({ waitMsMax: 60_000, tellAfterMs: 50 });
   const logged: string[] = [];
   const log = (...words: unknown[]) => void logged.push(words.map(String).join(" "));
   const logger = { debug: () => {}, info: () => {}, warn: log, error: log };
@@ -46,18 +46,19 @@ test("after a failed sync a client says so, lets go of its store when it is stop
 });
 
 test("a run in the middle of a step waits out somebody else's lock: the step is entered once, and its outcome is kept", async () => {
-  const { idem } = client();
+  const { idem, logged } = client();
   await idem.start();
   const other = sqliteDriver().open(join(folder, "a.db"), { readonly: false, busyMs: 10_000 });
   let entered = 0;
   idem.createFunction({ id: "ship", triggers: [{ event: "order/packed" }] }, async ({ step }) =>
     step.run("hand-over", () => {
       other.exec("begin immediate");
-      setTimeout(() => other.exec("rollback"), 600);
       return ++entered;
     }),
   );
   const { decisions } = await idem.send({ name: "order/packed", data: {} });
+  await expect.poll(() => logged).toContainEqual(expect.stringContaining("locked"));
+  other.exec("rollback");
   const { state, output } = await idem.runs.wait(decisions[0]!.runId!);
   expect({ state, output, entered }).toEqual({ state: "completed", output: 1, entered: 1 });
   await idem.stop();

@@ -60,7 +60,7 @@ describe("the owner's socket", () => {
     });
     expect((await ask("send", "staging", { event: { name: "order/paid" } })).unmatched).toBe(true);
     expect(await clientIn("staging").events.list()).toHaveLength(1);
-    expect(await ask("prune", "staging", { before: Date.now() + 1_000, after: "" })).toMatchObject({
+    expect(await ask("prune", "staging", { before: 4_000_000_000_000, after: "" })).toMatchObject({
       deleted: { events: 1 },
     });
   });

@@ -17,7 +17,8 @@ import { lookAtSecrets, resealSettings, type Sealing, sealStore } from "./sealed
 
 const first = "11".repeat(32);
 const second = "22".repeat(32);
-const { randomBytes } = nodePlatform;
+const machine = new ManualPlatform();
+const randomBytes = (count: number) => machine.randomBytes(count);
 const ring = (...keys: string[]) => readKeyring(keys.join(","));
 const secret = JSON.stringify({ secrets: [{ secret: "whsec_of_the_shop" }] });
 

@@ -13,7 +13,7 @@ import type { UserDatabase } from "../execute/user-transaction.ts";
 import type { TransactionClient } from "../store/transactional.ts";
 import type { DataOf, EventName, EventSchemas, EventsGiven, HeardName, ReceivedEvent, Untyped } from "./event-types.ts";
 
-/** Each tool is described here, with an example: an editor shows it (tidy.test.ts looks that none is forgotten). */
+/** Each tool is described here, with an example: an editor shows it (repository-checks.test.ts looks that none is forgotten). */
 export interface TypedStepTools<Schemas extends EventSchemas = EventSchemas> {
   /**
    * Runs `body` unless it has an outcome already; its value is kept, as JSON, and given back on every replay. `key` is the same on every retry, rerun and duplicate run: hand it

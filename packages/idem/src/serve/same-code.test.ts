@@ -9,6 +9,8 @@ import { type RunEnd, type RunsApi, runsApi } from "../sdk/reads-api.ts";
 import { startServer } from "../server/start-server.ts";
 import { syncApp } from "../server/sync-app.ts";
 import { MemoryStore } from "../store/memory/store.ts";
+import { held } from "../testing/one-run.suite.ts";
+import { turns } from "../testing/turns.suite.ts";
 import { served as listen } from "./listening.suite.ts";
 
 /** `pace` is how soon a failed attempt is followed by the next; a server has its own. */
@@ -306,7 +308,7 @@ test("with a concurrency of one, one step at a time is at work", async () => {
       async () => {
         open.push(event.data.n);
         most.open = Math.max(most.open, open.length);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await turns(20);
         open.splice(open.indexOf(event.data.n), 1);
       };
     keyless(
@@ -332,13 +334,17 @@ test("with a concurrency of one, one step at a time is at work", async () => {
 test("in a limit of two that counts steps, two of five steps side by side are at work, embedded and served", async () => {
   const define = (): Define => (idem, pace) => {
     const at = { work: 0, most: 0 };
+    const both = held();
     keyless(
       async ({ step }) => {
         await Promise.all(
           [1, 2, 3, 4, 5].map((n) =>
             step.run(`s${n}`, async () => {
               at.most = Math.max(at.most, ++at.work);
-              await new Promise((resolve) => setTimeout(resolve, 20));
+              // The first one waits for a second one. A third one would have 20 turns of the loop to begin.
+              if (at.work === 2) both.release();
+              await both.promise;
+              await turns(20);
               at.work--;
             }),
           ),
@@ -400,7 +406,7 @@ const renamed =
   async ({ step }: any) => {
     const id = did.includes("charge") ? "charge-card" : "charge";
     await step.run(id, async () => {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await turns(20);
       did.push(id);
     });
     await step.sleep("nap", 20);

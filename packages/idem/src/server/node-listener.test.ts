@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { errors } from "../model/errors.ts";
+import { ManualPlatform } from "../platform/manual-platform.ts";
 import { asJson, ask, open, raw, route } from "./listener.suite.ts";
 import { json, type Route, type RouteAnswer, type RouteRequest, type SocketRoute } from "./route.ts";
 
@@ -13,6 +13,9 @@ const encoders = [
   ["deflate", deflateSync],
   ["br", brotliCompressSync],
 ] as const;
+
+/** Text that compresses to half of its length, as random bytes in hexadecimal digits do. */
+const noise = (bytes: number) => Buffer.from(new ManualPlatform().randomBytes(bytes)).toString("hex");
 
 describe("bodies", () => {
   test("a body is handed to its route as JSON, whatever it is compressed with", async () => {
@@ -85,8 +88,8 @@ describe("bodies", () => {
         expect(refused).toMatchObject({ status: 413 });
         expect(JSON.parse(refused.text).error).toMatch(/bytes that \d+ compressed ones may become/);
       }
-      const noise = Buffer.from(randomBytes(100_000).toString("hex").repeat(4));
-      expect(await send("br", brotliCompressSync(noise))).toMatchObject({ status: 200, text: '{"bytes":800000}' });
+      const repeated = Buffer.from(noise(100_000).repeat(4));
+      expect(await send("br", brotliCompressSync(repeated))).toMatchObject({ status: 200, text: '{"bytes":800000}' });
     }
     expect(server.listener.load.bodyBytesHeld).toBe(0);
   });
@@ -94,7 +97,7 @@ describe("bodies", () => {
   test("what compressed bodies may become is counted before they are undone", async () => {
     const limits = { bodyBytesHeld: 300_000 };
     const server = await open([route({ path: "/echo", bodyBytesMax: 1_000_000 })], { limits });
-    const body = gzipSync(randomBytes(4_000).toString("hex"));
+    const body = gzipSync(noise(4_000));
     const asked = () => ask(server, { headers: { ...asJson, "content-encoding": "gzip" }, body });
     // 4 KB may become 400 KB, which is more than all bodies may have.
     expect(await asked()).toMatchObject({ status: 503 });

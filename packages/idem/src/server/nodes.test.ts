@@ -8,6 +8,7 @@ import { serve } from "inngest/node";
 import { subscribe } from "inngest/realtime";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
+import { derivedUlid } from "../model/ulid.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { runsApi } from "../sdk/reads-api.ts";
@@ -163,13 +164,9 @@ test("a subscriber of the SDK at one node hears what the SDK publishes through t
 
 // ------------------------------------------------------------------------------------------------ durable endpoints
 
-const runIdNow = () => {
-  const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  let ms = Date.now();
-  let time = "";
-  for (let i = 0; i < 10; i++, ms = Math.floor(ms / 32)) time = alphabet[ms % 32] + time;
-  return time + Array.from({ length: 16 }, () => alphabet[Math.floor(Math.random() * 32)]).join("");
-};
+let runIds = 0;
+/** The server refuses ids whose time is more than a day off. */
+const newRunId = () => derivedUlid(nodePlatform.wallMs(), `run ${++runIds}`);
 
 const ran = (id: string) => ({ id, op: "StepRun", name: id, displayName: id, opts: {}, data: id });
 
@@ -199,7 +196,7 @@ describe("a run that an app's handler drives", () => {
     const start = cluster();
     const nodes = [await start(), await start(), await start({ role: "api" })];
     const [one, other, api] = nodes as [(typeof nodes)[0], (typeof nodes)[0], (typeof nodes)[0]];
-    const runId = runIdNow();
+    const runId = newRunId();
     const first = post(firstReport(runId));
     for (const node of nodes) expect(await node.ask("/v1/checkpoint", first)).toMatchObject({ status: 200 });
     const say = (node: TestServer, ...steps: object[]) =>
@@ -221,7 +218,7 @@ describe("a run that an app's handler drives", () => {
   test("is handed over through another node, once: its handler must not go on any more", async () => {
     const start = cluster();
     const [one, other] = [await start(), await start({ role: "api" })];
-    const runId = runIdNow();
+    const runId = newRunId();
     expect(await one.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
     const say = (...steps: object[]) => other.ask(`/v1/checkpoint/${runId}/steps`, post(report(runId, ...steps)));
     expect(await say(slept)).toMatchObject({ status: 200 });
@@ -241,7 +238,7 @@ describe("a run that an app's handler drives", () => {
     };
     const one = await testServer({}, { store: handle().store, platform: { ...nodePlatform, timer } });
     const other = await testServer({}, { store: handle().store });
-    const runId = runIdNow();
+    const runId = newRunId();
     expect(await one.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
     const say = (node: TestServer, ...steps: object[]) =>
       node.ask(`/v1/checkpoint/${runId}/steps`, post(report(runId, ...steps)));
@@ -260,7 +257,7 @@ describe("a run that an app's handler drives", () => {
   test("begins through a node that executes nothing, and is driven by one that does", async () => {
     const start = cluster();
     const [api, worker] = [await start({ role: "api" }), await start({ role: "worker" })];
-    const runId = runIdNow();
+    const runId = newRunId();
     expect(await api.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
     const end = post(report(runId, completed("done")));
     expect(await api.ask(`/v1/checkpoint/${runId}/steps`, end)).toMatchObject({ status: 200 });
@@ -271,7 +268,7 @@ describe("a run that an app's handler drives", () => {
   test("goes on through another when its node stops: the handler is not entered a second time", async () => {
     const start = cluster();
     const [one, other] = [await start(), await start()];
-    const runId = runIdNow();
+    const runId = newRunId();
     expect(await one.ask("/v1/checkpoint", post(firstReport(runId)))).toMatchObject({ status: 200 });
     await one.close({ graceMs: 0 });
     const steps = report(runId, ran("b"));

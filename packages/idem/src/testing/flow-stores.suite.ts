@@ -1,9 +1,6 @@
-// Worlds on every store, PostgreSQL among them (`npm run flow:postgres`: not in `npm test`, for there runs that are due at one instant begin in either
-// order, and tests that name the order fail now and then). One server serves all files of a process, and a schema that a world is done with is
-// emptied for the next: to make one takes longer than most tests.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+// The stores that tests of flow options and engine run on, with PostgreSQL among them in `npm run proof -- stores`. PostgreSQL is not in `npm test`: runs that are
+// due at one instant begin in either order there, and tests that name the order fail now and then. A schema that a test is done with is emptied for
+// the next, because creating one takes longer than most tests.
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import { parseDuration } from "../model/duration.ts";
@@ -14,10 +11,12 @@ import { tableNames } from "../store/postgres/statement.ts";
 import type { Store } from "../store/store.ts";
 import { stores as plainStores } from "./one-run.suite.ts";
 import { type OneStore, oneStore as plainOneStore, processesOn } from "./one-store.suite.ts";
+import { withRealTimers } from "./real-timers.suite.ts";
+import { postgresDatabase } from "./shared-postgres.suite.ts";
 import { testIdem as plainTestIdem, type TestIdemOptions, type TestWorld } from "./test-idem.ts";
 
-/** What holds on one store must hold on the others. */
-export const stores = [...plainStores, ...(process.env.FLOW_POSTGRES === "1" ? (["postgres:"] as const) : [])] as const;
+export const stores: readonly ("postgres:" | (typeof plainStores)[number])[] =
+  process.env.IDEM_TEST_STORES === "all" ? [...plainStores, "postgres:"] : plainStores;
 
 export function testIdem(options: TestIdemOptions<any> = {}): TestWorld<any> {
   return options.store === "postgres:" ? postgresWorld(options) : plainTestIdem(options);
@@ -33,16 +32,9 @@ export function oneStore(kind: (typeof stores)[number]): OneStore {
 
 let started: Promise<string> | null = null;
 
+/** Of a database for all files of this worker; it goes with the run's server. */
 function serverUrl(): Promise<string> {
-  started ??= (async () => {
-    const path = fileURLToPath(new URL("../../../../scripts/kept-postgres.mjs", import.meta.url));
-    const keeper = spawn(process.execPath, [path], { stdio: ["pipe", "pipe", "inherit"] });
-    const [line] = (await once(keeper.stdout, "data")) as [Buffer];
-    keeper.unref();
-    // Its input is closed with this process, whatever ends it.
-    for (const pipe of [keeper.stdin, keeper.stdout]) (pipe as unknown as { unref(): void }).unref();
-    return line.toString().trim();
-  })();
+  started ??= postgresDatabase().then(({ url }) => url);
   return started;
 }
 
@@ -68,16 +60,7 @@ async function openStore(platform: ManualPlatform): Promise<Store> {
   const store = await openPostgresStore({
     url: `${url}?schema=${schema}&pool=2`,
     pg,
-    // The world's own time, and the machine's timers: waiting for the server cannot be hurried.
-    platform: {
-      monoMs: () => platform.monoMs(),
-      soon: (run) => setImmediate(run),
-      randomBytes: (count) => platform.randomBytes(count),
-      timer: (ms, run) => {
-        const timer = setTimeout(run, ms);
-        return { cancel: () => clearTimeout(timer) };
-      },
-    },
+    platform: withRealTimers(platform),
     owner: "test",
     wallMs: () => platform.wallMs(),
   });

@@ -2,7 +2,6 @@
 // clients as it wants, each a node.
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished, vi } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../scripts/local-postgres.mjs";
 import { limits } from "../engine/limits.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { Idem } from "../sdk/client.ts";
@@ -10,6 +9,7 @@ import type { IdemOptions } from "../sdk/client-options.ts";
 import { openPostgresStore } from "../store/postgres/postgres-store.ts";
 import type { Pg } from "../store/postgres/sessions.ts";
 import type { Store } from "../store/store.ts";
+import { type PostgresDatabase, postgresDatabase } from "./shared-postgres.suite.ts";
 
 export interface PostgresWorld {
   readonly url: string;
@@ -26,14 +26,12 @@ export interface PostgresWorld {
 }
 
 export function usePostgres(): () => Promise<PostgresWorld> {
-  let server: LocalPostgres;
+  let server: PostgresDatabase;
   let worlds = 0;
   beforeAll(async () => {
-    server = await startLocalPostgres();
+    server = await postgresDatabase();
   });
   afterAll(async () => {
-    // Data that is deleted anyway need not be written down first, which takes seconds.
-    await server.crash();
     await server.remove();
   });
 
@@ -84,4 +82,4 @@ export const replaced = (store: Store, parts: Partial<Store>): Store => ({ ...st
 
 /** Waits until it holds. */
 export const until = <T>(holds: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(holds, { timeout: 10_000, interval: 20 });
+  vi.waitFor(holds, { timeout: 60_000, interval: 20 });

@@ -141,7 +141,8 @@ eachDatabase((open, dialect) => {
       });
       await created;
       const others = [1, 2, 3].map(() => findOne(db.adapter, asked));
-      const waiting = () => db.rows("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+      const waiting = () =>
+        db.rows("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'");
       await expect.poll(waiting).toHaveLength(3);
       rollback(new Error("no"));
       await expect(creator).rejects.toThrow("no");

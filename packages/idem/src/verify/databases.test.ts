@@ -1,4 +1,4 @@
-// SQL databases in worlds: rows are the truth, the user's own are only read. PostgreSQL and the other pairs are `npm run corpus -- --databases`.
+// SQL databases in worlds: rows are the truth, the user's own are only read. PostgreSQL and the other pairs are `npm run proof -- corpus --databases`.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

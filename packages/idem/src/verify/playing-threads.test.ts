@@ -1,5 +1,5 @@
 // The threads as the command holds them, without any of their own code.
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Platform, Thread } from "../platform/platform.ts";
 import { PlayingThreads } from "./playing-threads.ts";
 
@@ -76,7 +76,7 @@ test("a thread that never came as far as the user's modules is no fault of their
   await Promise.resolve();
   alarms[0]!();
   soon.pop()!();
-  await vi.waitFor(() => expect(started).toHaveLength(2));
+  await expect.poll(() => started).toHaveLength(2);
   expect(started[0]!.isEnded).toBe(true);
   // The second came so far: whatever it waits for now is the user's.
   started[1]!.answer({ kind: "opened" });

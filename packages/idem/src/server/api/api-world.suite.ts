@@ -19,7 +19,7 @@ import { devActor } from "../people/actor.ts";
 import type { Route, RouteRequest } from "../route.ts";
 import type { World } from "../world.ts";
 
-export const stores = ["memory:", "sqlite::memory:"] as const;
+export { stores } from "../../testing/one-run.suite.ts";
 
 export interface Asked {
   readonly params?: Record<string, string>;

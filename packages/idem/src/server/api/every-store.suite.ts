@@ -1,22 +1,21 @@
 // A world of the API over each store, PostgreSQL among them: one server for the tests of a file, a schema for each world.
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { openPostgresStore } from "../../store/postgres/postgres-store.ts";
+import { withRealTimers } from "../../testing/real-timers.suite.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { type ApiWorld, apiWorld, stores } from "./api-world.suite.ts";
 
 export const everyStore = [...stores, "postgres:"] as const;
 
 export function useEveryStore(): (kind: (typeof everyStore)[number]) => Promise<ApiWorld> {
-  let server: LocalPostgres;
+  let server: PostgresDatabase;
   let schemas = 0;
   beforeAll(async () => {
-    server = await startLocalPostgres();
+    server = await postgresDatabase();
   });
   afterAll(async () => {
-    // Files that are deleted anyway need not be flushed first, which takes seconds.
-    await server.crash();
     await server.remove();
   });
   return async (kind) => {
@@ -25,16 +24,7 @@ export function useEveryStore(): (kind: (typeof everyStore)[number]) => Promise<
     const store = await openPostgresStore({
       url: `${server.url}?schema=world${++schemas}&pool=4`,
       pg,
-      // The world's own time, and the machine's timers: waiting for the server cannot be hurried.
-      platform: {
-        monoMs: () => platform.monoMs(),
-        soon: (run) => setImmediate(run),
-        randomBytes: (count) => platform.randomBytes(count),
-        timer: (ms, run) => {
-          const timer = setTimeout(run, ms);
-          return { cancel: () => clearTimeout(timer) };
-        },
-      },
+      platform: withRealTimers(platform),
       owner: "test",
       wallMs: () => platform.wallMs(),
     });

@@ -1,5 +1,7 @@
 // Reports of an app that drives a run, by hand: twice, at once, too late, wrong.
 import { expect, onTestFinished, test } from "vitest";
+import { derivedUlid } from "../../model/ulid.ts";
+import { nodePlatform } from "../../platform/node-platform.ts";
 import { startServer } from "../start-server.ts";
 import type { ServerSettings } from "../world.ts";
 
@@ -20,13 +22,9 @@ async function serve(settings: Partial<ServerSettings> = {}) {
   return server;
 }
 
-const runId = () => {
-  const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  let ms = Date.now();
-  let time = "";
-  for (let i = 0; i < 10; i++, ms = Math.floor(ms / 32)) time = alphabet[ms % 32] + time;
-  return time + Array.from({ length: 16 }, () => alphabet[Math.floor(Math.random() * 32)]).join("");
-};
+let runIds = 0;
+/** The server refuses ids whose time is more than a day off. */
+const runId = () => derivedUlid(nodePlatform.wallMs(), `run ${++runIds}`);
 const ran = (id: string, data: unknown) => ({ id, op: "StepRun", name: id, displayName: id, opts: {}, data });
 const first = (run_id: string, steps: unknown[], data: Record<string, unknown> = {}) => ({
   run_id,
@@ -35,7 +33,7 @@ const first = (run_id: string, steps: unknown[], data: Record<string, unknown> =
     data: { domain: "http://127.0.0.1:9", method: "GET", path: "/x", query_params: "", body: "", fn: "", ...data },
   },
   steps,
-  ts: Date.now(),
+  ts: 1,
   request_version: 2,
   retries: 3,
 });

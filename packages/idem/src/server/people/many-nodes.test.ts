@@ -1,11 +1,11 @@
 // People of a server that is several nodes over one PostgreSQL: they sign in at one and are known at all.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { type TestServer, testKeys, testServer } from "../test-server.suite.ts";
 
-let postgres: LocalPostgres;
+let postgres: PostgresDatabase;
 beforeAll(async () => {
-  postgres = await startLocalPostgres();
+  postgres = await postgresDatabase();
 });
 afterAll(() => postgres.remove());
 

@@ -15,7 +15,7 @@ import { type ClockBounds, readNowSql } from "./database-clock.ts";
 import { endWaitsAndWake } from "./end-waits.ts";
 import { hasSlots } from "./lane-slots.ts";
 import { logColumns } from "./save-log.ts";
-import { compareTexts } from "./text.ts";
+import { inJobOrder } from "./suspend-runs.ts";
 import type { Transaction } from "./transaction.ts";
 
 // "offset 0": or the planner reads all waits into a table of names, to look up one of them.
@@ -86,7 +86,11 @@ const withoutLogs: Logs = { given: "", columns: "", counted: "", returned: "", k
 const withLogs: Logs = {
   given: ", cast(:parts as text[]), cast(:lines as text[]), cast(:bytes as bigint[])",
   columns: ", part, lines, bytes",
-  counted: `, log_bytes = least(r.log_bytes + coalesce(open.bytes, 0), ${runLogBytesMax + 1})`,
+  // Lines that the run has already count nothing.
+  counted: `, log_bytes = case
+         when open.lines is null
+           or exists (select 1 from run_logs l where l.env = open.env and l.run_id = open.id and l.part = open.part)
+         then r.log_bytes else least(r.log_bytes + open.bytes, ${runLogBytesMax + 1}) end`,
   returned: ", r.id, r.log_bytes",
   kept: `,
   logged as (
@@ -134,9 +138,7 @@ function endAll(
   inputs: readonly AdvanceInput[],
   times: Readonly<Record<string, number | null>>,
 ): Promise<EndedRow[]> {
-  const given = inputs.map((input, n) => ({ input, n, end: input.next as EndRun }));
-  // In the one order in which everybody locks jobs.
-  given.sort((a, b) => compareTexts(a.input.jobId, b.input.jobId) || compareTexts(a.input.env, b.input.env));
+  const given = inJobOrder(inputs.map((input, n) => ({ input, n, end: input.next as EndRun })));
   const hasLogs = given.some(({ input }) => input.log != null);
   return connection.find<EndedRow>(hasLogs ? sql.logged : sql.plain, {
     ...times,

@@ -28,7 +28,9 @@ export function onlyInvoke(input: AdvanceInput): { readonly nested: NestedIngest
   if (nested === null || nested.events.length !== 1 || nested.pairs.length !== 1) return null;
   const [pair] = nested.pairs;
   const wait = soleWait(input);
-  const isPlain = pair?.kind === "start" && pair.flow === null && nested.events[0]!.ifAwaited !== true;
+  const [event] = nested.events;
+  // An event with its sender's id may be a duplicate, which opens no run.
+  const isPlain = pair?.kind === "start" && pair.flow === null && event!.ifAwaited !== true && event!.callerId === null;
   return isPlain && wait?.kind === "run" && wait.pair === 0 ? { nested, pair } : null;
 }
 

@@ -32,7 +32,7 @@ async function bound(role: string, bounds: string): Promise<string> {
 async function open(url: string): Promise<World> {
   const store = await openPostgresStore({ url, pg, platform: nodePlatform, owner: "test" });
   onTestFinished(() => store.close());
-  return new World(store, { wallMs: () => Date.now() } as never);
+  return new World(store, nodePlatform as never);
 }
 
 const aClaim = { env, scope: "http", token: "t", fingerprint: null, windowMs: 60_000, leaseMs: 60_000 };

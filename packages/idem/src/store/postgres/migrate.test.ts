@@ -1,8 +1,8 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { oldEvents } from "../old-deliveries.suite.ts";
 import type { Migration } from "../schema-history.ts";
 import { readAddress } from "./address.ts";
@@ -14,11 +14,11 @@ import { tableNames } from "./statement.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-let server: LocalPostgres;
+let server: PostgresDatabase;
 let admin: pg.Client;
 let schemas = 0;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = await postgresDatabase();
   admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
 });
@@ -76,8 +76,12 @@ test("a migration that is killed half-way leaves nothing, and the next one makes
   const killed = migrate(pool, schema, [slow], where);
   const ended = expect(killed).rejects.toThrow(/terminat/);
   const sleeper = async () =>
-    (await admin.query("select pid from pg_stat_activity where wait_event = 'PgSleep'")).rows[0]?.pid ?? null;
-  await expect.poll(sleeper, { timeout: 10_000 }).not.toBeNull();
+    (
+      await admin.query(
+        "select pid from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
+      )
+    ).rows[0]?.pid ?? null;
+  await expect.poll(sleeper).not.toBeNull();
   await admin.query(`select pg_terminate_backend(${await sleeper()})`);
   await ended;
   expect(await tablesIn(schema)).toEqual([]);

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { openingFault } from "./opening-fault.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
@@ -40,9 +40,9 @@ describe("why a store did not open has a code of its own, and “try again” on
 });
 
 describe("a real server", () => {
-  let server: LocalPostgres;
+  let server: PostgresDatabase;
   beforeAll(async () => {
-    server = await startLocalPostgres();
+    server = await postgresDatabase();
   });
   afterAll(() => server.remove());
 

@@ -1,8 +1,9 @@
 // A server for the tests of one file, and a schema with a store for each test: for what the contract cannot ask.
 import pg from "pg";
 import { afterAll, beforeAll } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { ManualClock } from "../../platform/manual-clock.ts";
+import { withRealTimers } from "../../testing/real-timers.suite.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { openWorld, type World } from "../contract/world.ts";
 import { readAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
@@ -17,11 +18,11 @@ export interface Place {
 }
 
 export function useServer() {
-  let server: LocalPostgres;
+  let server: PostgresDatabase;
   let sessions: pg.Pool;
   let schemas = 0;
   beforeAll(async () => {
-    server = await startLocalPostgres();
+    server = await postgresDatabase();
     sessions = poolFor(pg, readAddress(`${server.url}?pool=4`), "test");
   });
   afterAll(async () => {
@@ -35,15 +36,7 @@ export function useServer() {
       const store = await openPostgresStore({
         url: `${server.url}?schema=${schema}&pool=4`,
         pg,
-        platform: {
-          monoMs: () => clock.monoMs(),
-          soon: (run) => setImmediate(run),
-          randomBytes: (count) => new Uint8Array(count),
-          timer: (ms, run) => {
-            const timer = setTimeout(run, ms);
-            return { cancel: () => clearTimeout(timer) };
-          },
-        },
+        platform: withRealTimers(clock),
         owner: "test",
         wallMs: () => clock.wallMs(),
       });

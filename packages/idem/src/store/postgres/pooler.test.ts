@@ -1,17 +1,17 @@
 // What a transaction pooler can carry: every transaction may come to another session. And what a server without LISTEN and NOTIFY can.
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import type { Pg } from "./sessions.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-let server: LocalPostgres;
+let server: PostgresDatabase;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = await postgresDatabase();
 });
 afterAll(() => server.remove());
 
@@ -84,7 +84,7 @@ const settled = async (idem: Idem, count: number) => {
   const runIds = new Set(sent.flatMap(({ decisions }) => decisions.map(({ runId }) => runId!)));
   expect(runIds.size).toBe(count / 2);
   const waiting = async () => (await idem.runs.list({ state: "waiting", limit: 100 })).length;
-  await expect.poll(waiting, { timeout: 20_000 }).toBe(count / 2);
+  await expect.poll(waiting).toBe(count / 2);
   await Promise.all(
     Array.from({ length: count / 2 }, (_, orderId) => idem.send({ name: "order/cleared", data: { orderId } })),
   );
@@ -122,9 +122,7 @@ test("two nodes that cannot hear each other find each other's work by looking", 
       const [worker, sender] = [await node(url, change), await node(url, change)];
       await worker.idem.start();
       const { decisions } = await sender.idem.send({ name: "order/paid", data: { orderId: 1 } });
-      await expect
-        .poll(async () => (await worker.idem.runs.get(decisions[0]!.runId!))?.state, { timeout: 10_000 })
-        .toBe("waiting");
+      await expect.poll(async () => (await worker.idem.runs.get(decisions[0]!.runId!))?.state).toBe("waiting");
       await Promise.all([worker.idem.stop(), sender.idem.stop()]);
       const asked = [...worker.asked, ...sender.asked].map(({ text }) => text);
       const ofPostgres = change === asYugabyte ? /advisory|\bctid\b|\block table\b/i : /advisory/i;

@@ -1,18 +1,19 @@
 // The contract on a real server: one of its own, or the one that `npm run postgres:tried` names.
 import pg from "pg";
 import { afterAll, beforeAll } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { ManualClock } from "../../platform/manual-clock.ts";
+import { withRealTimers } from "../../testing/real-timers.suite.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { storeContract } from "../contract/all.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import { tableNames } from "./statement.ts";
 
 const { POSTGRES_TRIED_URL: tried, POSTGRES_TRIED_WORDS: words = "" } = process.env;
 
-let server: Pick<LocalPostgres, "url" | "remove">;
+let server: Pick<PostgresDatabase, "url" | "remove">;
 let admin: pg.Client;
 beforeAll(async () => {
-  server = tried === undefined ? await startLocalPostgres() : { url: tried, remove: async () => {} };
+  server = tried === undefined ? await postgresDatabase() : { url: tried, remove: async () => {} };
   admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
 });
@@ -31,15 +32,7 @@ storeContract("PostgreSQL", async () => {
   const store = await openPostgresStore({
     url: `${server.url}?schema=${schema}&pool=4${words}`,
     pg,
-    platform: {
-      monoMs: () => clock.monoMs(),
-      soon: (run) => setImmediate(run),
-      randomBytes: (count) => new Uint8Array(count),
-      timer: (ms, run) => {
-        const timer = setTimeout(run, ms);
-        return { cancel: () => clearTimeout(timer) };
-      },
-    },
+    platform: withRealTimers(clock),
     owner: "test",
     wallMs: () => clock.wallMs(),
   });

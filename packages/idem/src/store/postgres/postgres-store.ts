@@ -50,6 +50,9 @@ const operations: Operation = {
   prune: pruneInTurn,
 };
 
+/** Without the statements that a batch runs ahead of its calls. */
+const singleOperations: Operation = { ...operations, ingest: ruled.ingest };
+
 /** Where nothing is found, nothing is told to anybody. */
 const looks: ReadonlySet<keyof StoreWrites> = new Set(["lease", "sweep", "prune"]);
 
@@ -65,6 +68,8 @@ export interface PostgresStoreOptions {
   readonly wallMs?: () => number;
   /** Of the workers over it, from which its time-outs follow; the usual one unless given. */
   readonly leaseTermMs?: number;
+  /** Every call is a transaction of its own, decided by the operations in `rules`. Only the test that compares batches with them sets this. */
+  readonly isUnbatched?: boolean;
 }
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -91,7 +96,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     throw openingFault(error, where);
   }
   const connection = new Connection(pool, new Statements(address.schema, isPlain), !address.isPooled);
-  const { platform, wallMs } = options;
+  const { platform, wallMs, isUnbatched = false } = options;
   const { schema } = address;
   const { lockWaitMs } = sessions;
   const transactions = new Transactions({ pool, connection, schema, platform, wallMs, lockWaitMs, where });
@@ -114,8 +119,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       async (tx, claim) => claimAt(claim, tx.at),
     );
   const reads = repeated(readsOver(connection.forReads(), at), transactions);
+  const batchedReads = isUnbatched ? null : hotReads(reads, connection.forReads(), transactions, platform);
   const store: Record<string, unknown> = {
-    reads: { ...reads, claimNow, ...hotReads(reads, connection.forReads(), transactions, platform) },
+    reads: { ...reads, claimNow, ...batchedReads },
     shared: Object.assign(hints, { beats: (asked: BeatsOptions) => beating.open(asked) }),
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,
@@ -126,16 +132,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
   };
   const statistics = new Statistics(pool, address.schema);
-  const hot = new HotCalls(connection, transactions, statistics, options);
-  for (const name of Object.keys(operations) as (keyof StoreWrites)[]) {
-    const operation = operations[name] as (tx: Transaction, ...input: readonly unknown[]) => Promise<unknown>;
+  const hot = isUnbatched ? null : new HotCalls(connection, transactions, statistics, options);
+  const table = isUnbatched ? singleOperations : operations;
+  for (const name of Object.keys(table) as (keyof StoreWrites)[]) {
+    const operation = table[name] as (tx: Transaction, ...input: readonly unknown[]) => Promise<unknown>;
     // Who asks for a lease twice gets other jobs the second time: what the first one took would be nobody's.
     const isRepeatable = name !== "lease";
     const use = looks.has(name) ? "look" : "answer";
     const by = name === "heartbeat" ? beats : transactions;
     store[name] = async (...input: unknown[]) => {
       const alone = () => by.run((tx) => operation(tx, ...input), use, isRepeatable);
-      const answer = await (hot.take(name, input) ?? alone());
+      const answer = await (hot?.take(name, input) ?? alone());
       for (const hint of hintsOf(name, input, answer)) hints.tell(hint);
       return answer;
     };

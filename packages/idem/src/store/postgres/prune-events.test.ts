@@ -162,7 +162,9 @@ describe("pruning beside others", () => {
 /** Until a session of the server waits for another one's lock. */
 async function someoneWaitsForALock(): Promise<void> {
   for (;;) {
-    const { rowCount } = await sessions().query("select 1 from pg_locks where not granted");
+    const { rowCount } = await sessions().query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
     if (rowCount !== 0) return;
   }
 }

@@ -1,7 +1,7 @@
 // What schemas of earlier builds become under today's code. fixtures/released has one for each that was on main.
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { expectCarriedForward, type ReleasedStore, releasedStores, twoHoursLater } from "../released-stores.suite.ts";
 import { differencesFrom, type SchemaThings } from "../schema-history.ts";
 import { describeSchema } from "./describe-schema.ts";
@@ -12,12 +12,12 @@ const migrations = loadMigrations();
 // The last version of builds that kept no checksums.
 const lastUnrecorded = 8;
 
-let server: LocalPostgres;
+let server: PostgresDatabase;
 let admin: pg.Client;
 let made: SchemaThings;
 let schemas = 0;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = await postgresDatabase();
   admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
   await (await open("fresh")).close();
@@ -25,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await admin.end();
-  await server.crash();
   await server.remove();
 });
 

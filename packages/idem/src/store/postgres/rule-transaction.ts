@@ -72,8 +72,11 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     this.floors = begun.floors;
   }
 
+  /** Its waits, its rules that cancel and its slots go with it: what was read of them ahead is read again. */
   ended(env: string, run: EndedRun): void {
     noteEnds(this, env, [run]);
+    const { awaited, lanes, uses } = this.ahead;
+    for (const each of [awaited, lanes, uses]) each.clear();
   }
 
   stamp(): number {

@@ -36,21 +36,32 @@ const saveStepsSql = (logs: { readonly given: string; readonly columns: string; 
   select given.n, t.now from t, given join saved using (env, run_id, step_id)`;
 
 const plainSql = saveStepsSql({ given: "", columns: "", kept: "" });
-// Two outcomes of one run count once towards its bound: nearer than a run comes to it by that, nobody reads.
+// Lines that the run has already count nothing. Of several outcomes of one run, each is kept if those before it leave room: how much there is
+// can only be read from a row that is locked, for another commit may have brought lines since this statement began.
 const loggedSql = saveStepsSql({
   given: ", cast(:parts as text[]), cast(:lines as text[]), cast(:bytes as bigint[])",
   columns: ", part, lines, bytes",
   kept: `,
-  brought as (
-    select given.* from given join saved using (env, run_id, step_id) where given.lines is not null),
+  brought as materialized (
+    select distinct on (env, run_id, part) n, env, run_id, part, lines, bytes
+      from given join saved using (env, run_id, step_id)
+     where lines is not null
+       and not exists (select 1 from run_logs l
+                        where l.env = given.env and l.run_id = given.run_id and l.part = given.part offset 0)
+     order by env, run_id, part, n),
+  full_to as materialized (
+    select total.env, total.run_id, total.bytes, run.log_bytes
+      from (select env, run_id, cast(sum(bytes) as bigint) as bytes from brought group by env, run_id order by run_id, env) total,
+      lateral (
+        select r.log_bytes from runs r where r.env = total.env and r.id = total.run_id for no key update) as run),
   counted as (
-    update runs set log_bytes = log_bytes + brought.bytes
-      from brought where runs.env = brought.env and runs.id = brought.run_id
-    returning runs.env, runs.id as run_id, runs.log_bytes),
+    update runs set log_bytes = least(full_to.log_bytes + full_to.bytes, ${runLogBytesMax + 1})
+      from full_to where runs.env = full_to.env and runs.id = full_to.run_id and full_to.log_bytes <= ${runLogBytesMax}),
   logged as (
     insert into run_logs (env, run_id, part, lines)
-    select brought.env, brought.run_id, brought.part, brought.lines
-      from brought join counted using (env, run_id) where counted.log_bytes <= ${runLogBytesMax}
+    select env, run_id, part, lines
+      from (select brought.*, sum(bytes) over (partition by env, run_id order by n) as bytes_to from brought) as each
+      join full_to using (env, run_id) where full_to.log_bytes + each.bytes_to <= ${runLogBytesMax}
     on conflict (env, run_id, part) do nothing)`,
 });
 

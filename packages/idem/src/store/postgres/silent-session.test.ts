@@ -1,14 +1,14 @@
 // Sessions that stay open and answer nothing: what a node still knows of its leases while it waits for them.
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import { silentProxy } from "./silent-proxy.suite.ts";
 
-let server: LocalPostgres;
+let server: PostgresDatabase;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = await postgresDatabase();
 });
 afterAll(() => server.remove());
 

@@ -132,7 +132,7 @@ export async function suspendRuns(
 }
 
 /** In the one order in which everybody locks jobs; of two calls for one job only the first. */
-export function inJobOrder<W extends Waiting>(given: readonly W[]): readonly W[] {
+export function inJobOrder<W extends Pick<Waiting, "input">>(given: readonly W[]): readonly W[] {
   const byJob = new Map<string, W>();
   for (const each of given) {
     const name = inEnv(each.input.env, each.input.jobId);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { readAddress } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { poolFor } from "./sessions.ts";
@@ -15,9 +15,9 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const awkward = fc.string({ unit: fc.constantFrom("\u0000", "\uFFFF", "0", "1", "a", "\uFFFE", "😀"), maxLength: 12 });
 const anyText = fc.oneof(awkward, fc.string({ unit: "grapheme", maxLength: 20 }));
 
-let server: LocalPostgres;
+let server: PostgresDatabase;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = await postgresDatabase();
 });
 afterAll(() => server.remove());
 

@@ -1,9 +1,9 @@
 // What a user would see on the console: the driver warns of whoever asks a session something while it is busy.
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import type { Pg } from "./sessions.ts";
 
@@ -11,9 +11,9 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const warnings: string[] = [];
 const take = (warning: Error) => warnings.push(warning.message);
 
-let server: LocalPostgres;
+let server: PostgresDatabase;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = await postgresDatabase();
 });
 afterAll(() => server.remove());
 beforeEach(() => {

@@ -3,6 +3,7 @@
 import { Worker } from "node:worker_threads";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform, Thread } from "../../platform/platform.ts";
+import type { ThreadInput } from "./thread-messages.ts";
 
 const faults = { none: 0, full: 1, sync: 2, write: 3 } as const;
 
@@ -40,12 +41,19 @@ const wrapper = (driver: string, thread: string): string => `
   });
 `;
 
-export function troubledPlatform(): { readonly platform: Platform; setFault(name: keyof typeof faults): void } {
+/** `patience` replaces the one of the store. */
+export function troubledPlatform(patience: ThreadInput["patience"] = null): {
+  readonly platform: Platform;
+  setFault(name: keyof typeof faults): void;
+} {
   const shared = new SharedArrayBuffer(4);
   const startThread = (file: string, input: unknown): Thread => {
     const built = (name: string) => new URL(`../../../modules/${name}.js`, import.meta.url).href;
     const code = wrapper(built("store/sqlite/driver"), built(file.replace(/\.cjs$/, "")));
-    const worker = new Worker(code, { eval: true, workerData: { ...(input as object), fault: shared } });
+    const worker = new Worker(code, {
+      eval: true,
+      workerData: { ...(input as ThreadInput), ...(patience === null ? {} : { patience }), fault: shared },
+    });
     let failure: Error | null = null;
     worker.on("error", (error) => {
       failure = error as Error;

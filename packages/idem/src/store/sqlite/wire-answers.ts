@@ -75,7 +75,7 @@ const nothingIngested = (now: number): Ingested => ({
 });
 
 /** Whether the answer follows from its call but for the time. */
-function isPlain(value: Advanced, { steps, seen, next }: AdvanceInput): boolean {
+function isPlain(value: Advanced, { steps, seen, next, ingest }: AdvanceInput): boolean {
   return (
     value.kind === "advanced" &&
     value.beside === undefined &&
@@ -85,7 +85,8 @@ function isPlain(value: Advanced, { steps, seen, next }: AdvanceInput): boolean 
     value.seen === seen &&
     value.leased === (next.kind !== "end") &&
     value.outcomes.every((outcome, i) => outcome === steps[i]!.outcome) &&
-    (value.ingested === null || isEmpty(value.ingested))
+    // A repeated end ingests nothing again, whatever its call brings.
+    (value.ingested === null ? ingest === null : isEmpty(value.ingested))
   );
 }
 

@@ -2,9 +2,9 @@ import { copyFileSync, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { newEvent } from "../contract/world.ts";
 import { openPostgresStore } from "../postgres/postgres-store.ts";
 import { Connection } from "../sqlite/connection.ts";
@@ -17,9 +17,9 @@ import { type MovedTable, movedTables, type Row } from "./moved-tables.ts";
 import { PostgresTarget } from "./postgres-target.ts";
 import { SqliteSource } from "./sqlite-source.ts";
 
-let server: Awaited<ReturnType<typeof startLocalPostgres>>;
+let server: PostgresDatabase;
 beforeAll(async () => {
-  server = await startLocalPostgres();
+  server = await postgresDatabase();
 });
 afterAll(() => server.remove());
 
@@ -333,13 +333,10 @@ async function goOn(
   // Housekeeping is not waited for when time moves by hand; what it wakes up comes a second later.
   await platform.advance(9 * 3_600_000, () => idem.idle());
   await expect
-    .poll(
-      async () => {
-        await platform.advance(1_000, () => idem.idle());
-        return isOver(entered, (await listEnded()).length);
-      },
-      { timeout: 30_000 },
-    )
+    .poll(async () => {
+      await platform.advance(1_000, () => idem.idle());
+      return isOver(entered, (await listEnded()).length);
+    })
     .toBe(true);
   const ended = await listEnded();
   return {

@@ -5,9 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
-import { nodePlatform } from "../../platform/node-platform.ts";
 import { Idem } from "../../sdk/client.ts";
 import { inside } from "../../sdk/inside.ts";
 import { MemoryStore } from "../../store/memory/store.ts";
@@ -16,6 +14,8 @@ import { tableNames } from "../../store/postgres/statement.ts";
 import { openInlineStore } from "../../store/sqlite/inline-store.ts";
 import { loadMigrations } from "../../store/sqlite/migrations.ts";
 import type { Store } from "../../store/store.ts";
+import { withRealTimers } from "../../testing/real-timers.suite.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { idempotency } from "../http/idempotency.ts";
 import { asking, created, fingerprint, hold, isDuplicateOf, leaseMs, windowMs } from "./conformance/world.ts";
 import { engineKeys } from "./engine-keys.ts";
@@ -54,17 +54,20 @@ describe("on SQLite", () => {
 });
 
 describe("on PostgreSQL", () => {
-  let server: LocalPostgres;
+  let server: PostgresDatabase;
   let admin: pg.Client;
   const { clock } = new ManualPlatform();
   const stores: Store[] = [];
   beforeAll(async () => {
-    server = await startLocalPostgres();
+    server = await postgresDatabase();
     admin = new pg.Client({ connectionString: server.url });
     await admin.connect();
     for (let node = 0; node < 4; node++) {
-      const { soon, randomBytes, timer } = nodePlatform;
-      const platform = { monoMs: () => clock.monoMs(), soon, randomBytes, timer };
+      const own = new ManualPlatform({ seed: node + 1 });
+      const platform = withRealTimers({
+        monoMs: () => clock.monoMs(),
+        randomBytes: (count) => own.randomBytes(count),
+      });
       const url = `${server.url}?schema=keys&pool=8`;
       stores.push(await openPostgresStore({ url, pg, platform, owner: `node ${node}`, wallMs: () => clock.wallMs() }));
     }

@@ -95,7 +95,11 @@ export function testInsertKey(open: () => Promise<TestDatabase>, dialect: Dialec
         await expect
           .poll(
             async () =>
-              (await db.rows("select 1 from pg_locks where not granted and locktype = 'transactionid'")).length,
+              (
+                await db.rows(
+                  "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'",
+                )
+              ).length,
           )
           .toBe(2);
         mayEnd.resolve();
@@ -138,7 +142,16 @@ export function testInsertKey(open: () => Promise<TestDatabase>, dialect: Dialec
       let takeover: Promise<unknown> = Promise.resolve();
       await phase(2, async () => {
         takeover = keys.claim(asking("a", { onCrash: "resume" }));
-        await expect.poll(async () => (await db.rows("select 1 from pg_locks where not granted")).length).toBe(1);
+        await expect
+          .poll(
+            async () =>
+              (
+                await db.rows(
+                  "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+                )
+              ).length,
+          )
+          .toBe(1);
       });
       // The point extended the lease: the waiting claim learns that the claimant lives.
       expect(await takeover).toMatchObject({ kind: "in-flight" });

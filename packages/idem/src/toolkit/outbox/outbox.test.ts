@@ -387,7 +387,8 @@ eachDatabase((open, dialect) => {
       });
       await written;
       const second = send(order(2), { orderKey: "a" });
-      const waiting = () => db.rows("select 1 from pg_locks where locktype = 'advisory' and not granted");
+      const waiting = () =>
+        db.rows("select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'");
       await expect.poll(waiting).toHaveLength(1);
       await drain((message) => void seen.push((message.data as Order).n));
       expect(seen).toEqual([]);

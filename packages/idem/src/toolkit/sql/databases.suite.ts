@@ -6,7 +6,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import type { Adapter } from "./adapter.ts";
 import { sqliteAdapter } from "./better-sqlite3.ts";
 import type { Dialect } from "./operation.ts";
@@ -32,13 +32,12 @@ export interface TestDatabase {
 export function eachDatabase(tests: (open: () => Promise<TestDatabase>, dialect: Dialect) => void): void {
   describe("on SQLite", () => tests(openSqlite, "sqlite"));
   describe("on PostgreSQL", () => {
-    let server: LocalPostgres;
+    let server: PostgresDatabase;
     let schemas = 0;
     beforeAll(async () => {
-      server = await startLocalPostgres();
+      server = await postgresDatabase();
     });
     afterAll(async () => {
-      await server.crash();
       await server.remove();
     });
     tests(() => openPostgres(server.url, `toolkit${++schemas}`), "postgres");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
+import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { type AdapterWorld, adapterSuite, say, transact } from "./adapter.suite.ts";
 import type { Closing, OpenDriver } from "./adapters.suite.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.suite.ts";
@@ -134,12 +134,12 @@ export const through = (url: string, name: string) => `${url}?options=-c%20searc
 /** `more`: tests that use the same server. */
 export function postgresDriverTests(drivers: Drivers, more: (server: PostgresOfTest) => void = () => {}): void {
   describe("on PostgreSQL", () => {
-    let server: LocalPostgres;
+    let server: PostgresDatabase;
     let proxy: CuttingProxy;
     let admin: pg.Pool;
     let schemas = 0;
     beforeAll(async () => {
-      server = await startLocalPostgres();
+      server = await postgresDatabase();
       proxy = await startCuttingProxy(server.url);
       admin = new pg.Pool({ connectionString: server.url, max: 2 });
       admin.on("error", () => {});
@@ -147,7 +147,6 @@ export function postgresDriverTests(drivers: Drivers, more: (server: PostgresOfT
     afterAll(async () => {
       await admin.end();
       await proxy.close();
-      await server.crash();
       await server.remove();
     });
     const schema = async () => {

@@ -43,7 +43,7 @@ test("through every driver, a transaction of another database is refused", async
   const other = `other_${world.schema}`;
   await (await world.session()).query(`create database ${other}`);
   for (const openDriver of Object.values(postgresDrivers)) {
-    const { adapter } = openDriver(world.url.replace(/\/postgres\?.*/, `/${other}`), closing);
+    const { adapter } = openDriver(world.url.replace(/\/\w+\?.*/, `/${other}`), closing);
     const work = adapter.transaction((tx) => idem.send({ name: "order/placed", data: {} }, { tx: adapter.wrap(tx) }));
     await expect(work).rejects.toMatchObject({ code: "TRANSACTION_UNUSABLE" });
   }

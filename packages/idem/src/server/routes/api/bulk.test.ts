@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ManualPlatform } from "../../../platform/manual-platform.ts";
 import { MemoryStore } from "../../../store/memory/store.ts";
 import { type ApiWorld, apiWorld, stores } from "../../api/api-world.suite.ts";
@@ -199,9 +199,9 @@ describe.each(stores)("bulk work over /api on %s", (store) => {
       body: { id: "b-1", action: "cancel", filter: { state: "waiting" }, pace: 4 },
     });
     const done = async () => (await progress(world)).doneCount;
-    await vi.waitFor(async () => expect(await done()).toBe(4));
+    await expect.poll(done).toBe(4);
     await world.advance(1_000);
-    await vi.waitFor(async () => expect(await done()).toBe(8));
+    await expect.poll(done).toBe(8);
     await world.advance(1_000);
     await bulkOf(world.world).ended("default", "b-1");
     expect(await done()).toBe(12);

@@ -194,7 +194,7 @@ describe("calls that share a commit", () => {
     const sending = sendAll(a, 6, false);
     await untilWaiting(1);
     const ended = await rows(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'",
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = $1 and wait_event_type = 'Lock'",
       a.applicationName,
     );
     expect(ended).toHaveLength(1);

@@ -35,8 +35,8 @@ describe("slots", () => {
       let runs = 0;
       const send = ({ world }: (typeof nodes)[number], leaseTo: string | null) =>
         world.ingest(
-          shuffled(keys).map((key) => newEvent(`e${runs}-${key}`)),
-          shuffled(keys).map((key, event) =>
+          shuffled(keys, runs).map((key) => newEvent(`e${runs}-${key}`)),
+          shuffled(keys, runs + 1).map((key, event) =>
             startPair(`r${String(runs++).padStart(4, "0")}`, { event, leaseTo, ...inLane({ [key]: cap, all: 6 }) }),
           ),
         );

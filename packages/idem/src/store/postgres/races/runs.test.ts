@@ -128,7 +128,7 @@ describe("a save by the old worker while the run is taken over", () => {
     const rescuing = rescueAll(b);
     await untilWaiting(1);
     const ended = await rows(
-      "select pg_terminate_backend(pid) as is_ended from pg_stat_activity where application_name = $1 and state like 'idle in%'",
+      "select pg_terminate_backend(pid) as is_ended from pg_stat_activity where datname = current_database() and application_name = $1 and state like 'idle in%'",
       a.applicationName,
     );
     expect(ended).toEqual([{ is_ended: true }]);

@@ -2,8 +2,11 @@
 // be recorded, held back or lost; what it waits for is made by a session of nobody's, which locks rows or ends other sessions.
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../../scripts/local-postgres.mjs";
 import { ManualClock } from "../../../platform/manual-clock.ts";
+import { ManualPlatform } from "../../../platform/manual-platform.ts";
+import { nodePlatform } from "../../../platform/node-platform.ts";
+import { withRealTimers } from "../../../testing/real-timers.suite.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../../testing/shared-postgres.suite.ts";
 import { World } from "../../contract/world.ts";
 import { openPostgresStore } from "../postgres-store.ts";
 import type { Pg } from "../sessions.ts";
@@ -141,12 +144,12 @@ export interface ClusterOptions {
 }
 
 export function useServer() {
-  let server: LocalPostgres;
+  let server: PostgresDatabase;
   let admin: pg.Client;
   const free: string[] = [];
   let schemas = 0;
   beforeAll(async () => {
-    server = await startLocalPostgres();
+    server = await postgresDatabase();
     admin = new pg.Client({ connectionString: server.url });
     await admin.connect();
   });
@@ -162,19 +165,15 @@ export function useServer() {
     const openNode = async (n: number): Promise<Node> => {
       const wire = new Wire();
       const owner = `${schema} node ${n}`;
-      const monoMs = source === "manual" ? () => clock.monoMs() : () => performance.now();
+      // A node knows its own notifications by bytes that no other node has.
+      const own = new ManualPlatform({ seed: n });
       const store = await openPostgresStore({
         url: `${server.url}?schema=${schema}&pool=${pool}`,
         pg: wired(wire),
-        platform: {
-          monoMs,
-          soon: (run) => setImmediate(run),
-          randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-          timer: (ms, run) => {
-            const timer = setTimeout(run, ms);
-            return { cancel: () => clearTimeout(timer) };
-          },
-        },
+        platform: withRealTimers({
+          monoMs: () => (source === "manual" ? clock.monoMs() : nodePlatform.monoMs()),
+          randomBytes: (count) => own.randomBytes(count),
+        }),
         owner,
         ...(source === "manual" ? { wallMs: () => clock.wallMs() } : {}),
       });
@@ -203,7 +202,7 @@ export function useServer() {
       free.push(schema);
     });
     const sessionsSql = `
-      select count(*)::int as count from pg_stat_activity where application_name like $1 and (wait_event_type = 'Lock' or not $2)`;
+      select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name like $1 and (wait_event_type = 'Lock' or not $2)`;
     const countSessions = async (isWaiting: boolean): Promise<number> =>
       (await admin.query(sessionsSql, [`idem ${schema} node%`, isWaiting])).rows[0].count;
     return {
@@ -245,10 +244,12 @@ export function useServer() {
 /** 0 … count − 1. */
 export const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
-/** Some other order of them. */
-export const shuffled = <T>(items: readonly T[]): T[] => {
+/** Some other order of them: the same for the same seed. */
+export const shuffled = <T>(items: readonly T[], seed: number): T[] => {
   const left = [...items];
-  return items.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0]!);
+  return [...new ManualPlatform({ seed }).randomBytes(items.length)].map(
+    (byte) => left.splice(byte % left.length, 1)[0]!,
+  );
 };
 
 /** Between the last write of a transaction and its end. */

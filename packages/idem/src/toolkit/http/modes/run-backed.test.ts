@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type LocalPostgres, startLocalPostgres } from "../../../../../../scripts/local-postgres.mjs";
 import { ManualPlatform } from "../../../platform/manual-platform.ts";
 import { nodePlatform } from "../../../platform/node-platform.ts";
 import type { Platform } from "../../../platform/platform.ts";
 import { Idem } from "../../../sdk/client.ts";
 import { MemoryStore } from "../../../store/memory/store.ts";
 import type { Store } from "../../../store/store.ts";
+import { type PostgresDatabase, postgresDatabase } from "../../../testing/shared-postgres.suite.ts";
 import { keyReader } from "./key-reader.ts";
 import { type RunBackedOptions, runBacked } from "./run-backed.ts";
 import { ask, deferred } from "./shop.suite.ts";
@@ -41,13 +41,12 @@ const options: Omit<RunBackedOptions<{ item: string }>, "function"> = {
 };
 
 describe("run-backed", () => {
-  let server: LocalPostgres;
+  let server: PostgresDatabase;
   let schemas = 0;
   beforeAll(async () => {
-    server = await startLocalPostgres();
+    server = await postgresDatabase();
   });
   afterAll(async () => {
-    await server.crash();
     await server.remove();
   });
   const open: Record<string, () => World> = {

@@ -98,7 +98,9 @@ export function deferred<T = void>(): { readonly promise: Promise<T>; resolve(va
 /** Asks the server until as many of its sessions wait for somebody's lock. */
 export async function untilBlocked(db: TestDatabase, count: number): Promise<void> {
   for (;;) {
-    const [row] = await db.rows("select count(*) as n from pg_stat_activity where wait_event_type = 'Lock'");
+    const [row] = await db.rows(
+      "select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
     if (Number(row.n) >= count) return;
   }
 }

@@ -1,4 +1,4 @@
-// node sim/dist/batch-mutants.js [--only <part of a name>] [--sequences <number>] [--engine <folder>]: proof that the differential of PostgreSQL's batches bites.
+// npm run proof -- mutants, or node sim/dist/batch-mutants.js [--only <part of a name>] [--sequences <number>] [--engine <folder>]: proof that the differential of PostgreSQL's batches bites.
 // Deliberate defects, one at a time, in a copy of the built engine. The fixed seeds of proof/seeds.json must catch each of them, and so does `npm test`; with
 // `--sequences` as many others from the first one on.
 import { spawnSync } from "node:child_process";

@@ -19,5 +19,4 @@ test("three nodes killed, frozen and cut off from PostgreSQL at every turn break
   // Otherwise the faults met idle nodes.
   expect(round.duplicates).toBeGreaterThan(0);
   expect(round.stepsEnteredAgain).toBeGreaterThan(0);
-  expect(round.calmTakeoverMs.length).toBeGreaterThan(0);
 });

@@ -54,7 +54,7 @@ test("the code of docs/logs.md is this folder's, and a failed run reaches who li
   error.mockRestore();
   expect(pages).toEqual([expect.stringMatching(/^pay failed in run \w+: .*missing/)]);
   expect(lines).toEqual([
-    expect.stringMatching(/^idem: run \w+ of "pay" failed: TypeError: .*\n +at .*readme\.test\.ts/),
+    expect.stringMatching(/^idem: run \w+ of "pay" failed: TypeError: .*\n +at .*readme\.integration\.test\.ts/),
   ]);
   stop();
   await idem.stop();

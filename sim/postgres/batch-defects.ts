@@ -1,5 +1,5 @@
 // Deliberate defects in the batches of the PostgreSQL store. The simulator's PostgreSQL executes none of that SQL: the differential on a real server must
-// find them (packages/idem/src/store/postgres/batches-equal-operations.test.ts). `node sim/dist/batch-mutants.js` plants them one at a time.
+// find them (packages/idem/src/store/postgres/batches-equal-operations.test.ts). `npm run proof -- mutants` plants them one at a time.
 //
 // The last five are differences that the differential found when it was written.
 import { type Defect, postgres } from "../defect.ts";

@@ -78,7 +78,7 @@ async function areGone(pool: pg.Pool): Promise<void> {
 /** In a database of its own, so that many stand on one server and each knows its sessions. */
 export async function postgresGround(url: string, name: string): Promise<Ground> {
   const { folder, ...written } = makeFolder();
-  const where = url.replace(/\/postgres$/, `/${name}`);
+  const where = url.replace(/\/\w+$/, `/${name}`);
   const server = new pg.Client({ connectionString: url });
   await server.connect();
   await server.query(`create database ${name}`);

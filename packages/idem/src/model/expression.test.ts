@@ -504,7 +504,7 @@ describe("cost", () => {
       // Were it tried by a backtracking engine, the shortest text would meet the test's bound against hanging.
       const { result, cost, searched } = meter(() => expression.evaluate(scope));
       expect(result.ok).toBe(cost <= chargedMax);
-      expect(searched).toHaveLength(result.ok && length > 500 ? 1 : 0);
+      expect(searched.length > 0).toBe(result.ok && length > 500);
     }
   });
 });

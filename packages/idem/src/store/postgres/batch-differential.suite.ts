@@ -60,7 +60,7 @@ class Execution {
     return seen;
   }
 
-  /** A failure is a result too: both must fail alike. */
+  /** A failure is a result, so that the other store's is known too. */
   async call(call: Call): Promise<unknown> {
     try {
       const result = await this.submit(call);
@@ -284,7 +284,7 @@ function firstDifference(batched: unknown, single: unknown, at: string): Differe
   return { at, batched, single };
 }
 
-/** The rows of a table that only one of the stores has, and where two of them differ least the columns. */
+/** The rows of a table that only one of the stores has; of a row that both have, the column that differs. */
 function rowsDifference(batched: Rows, single: Rows): Difference | null {
   for (const table of Object.keys(single)) {
     const [ours, theirs] = [batched[table]!, single[table]!];
@@ -429,7 +429,7 @@ export class BatchDifferential {
     const calls = new RandomCalls(seed, env);
     const executed: ExecutedCall[] = [];
     for (let number = 1; number <= extent.groups; number++) {
-      const rows = await this.readRows<StoreRows>(single, env, generatorTables);
+      const rows = await this.generatorRows(env);
       const group = calls.next(rows, clock.wallMs());
       const isCut = number === extent.groups && extent.lastCalls !== undefined;
       const shown = isCut ? { ...group, calls: group.calls.slice(0, extent.lastCalls) } : group;
@@ -482,6 +482,8 @@ export class BatchDifferential {
         `${n + 1}. group ${group}, ${kind}, after ${afterMs} ms: ${call.name} ${shortText(call.input)}`,
     );
     for (const [n, { call, batched, single, group }] of executed.entries()) {
+      const { thrown } = (single ?? {}) as { thrown?: string };
+      if (thrown !== undefined) throw new Error(`${story[n]} failed without batches: ${thrown}`);
       const difference = firstDifference(
         normalResult(call, batched, ours!),
         normalResult(call, single, theirs!),
@@ -493,6 +495,12 @@ export class BatchDifferential {
     return difference === null
       ? null
       : { seed, group: executed.at(-1)!.group, call: executed.length, difference, story };
+  }
+
+  /** In the order of their keys, with which every row begins: the same seed draws the same rows. */
+  private async generatorRows(env: string): Promise<StoreRows> {
+    const rows = await this.readRows<Rows>(this.single, env, generatorTables);
+    return Object.fromEntries(generatorTables.map((table) => [table, inOrder(rows[table]!)])) as unknown as StoreRows;
   }
 
   private async readRows<R>({ schema }: Execution, env: string, tables: readonly string[]): Promise<R> {

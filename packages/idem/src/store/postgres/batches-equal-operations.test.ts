@@ -1,6 +1,10 @@
-// Every batch of the hot path does for many calls what the operation in `rules` does for one. The calls are random, from fixed seeds. `npm run proof --
-// batches` tries other seeds: IDEM_DIFFERENTIAL_SEED is the first and IDEM_DIFFERENTIAL_SEQUENCES their number. IDEM_DIFFERENTIAL_ENGINE names a folder of
-// built modules to compare instead of the sources; `node sim/dist/batch-mutants.js` plants defects into such a folder.
+// Every batch of the hot path does for many calls what the operation in `rules` does for one. The calls are random, from the fixed seeds of
+// proof/seeds.json. `npm run proof -- batches` tries other seeds, and `npm run proof -- mutants` plants defects.
+//
+//   IDEM_DIFFERENTIAL_SEED        the first seed
+//   IDEM_DIFFERENTIAL_SEQUENCES   the number of sequences, one for each seed
+//   IDEM_DIFFERENTIAL_ENGINE      a folder of built modules to test instead of the sources
+//   IDEM_DIFFERENTIAL_COUNTS      set to print what the calls covered
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type PostgresDatabase, postgresDatabase } from "../../testing/shared-postgres.suite.ts";
 import { BatchDifferential, type Failure } from "./batch-differential.suite.ts";
 import type { openPostgresStore } from "./postgres-store.ts";
+import { batchKinds } from "./random-calls.suite.ts";
 
 interface Seeds {
   readonly from: number;
@@ -18,7 +23,8 @@ interface Seeds {
 
 const seedsFile = new URL("../../../../../proof/seeds.json", import.meta.url);
 const fixed = (JSON.parse(readFileSync(seedsFile, "utf8")) as { readonly batches: Seeds }).batches;
-const { IDEM_DIFFERENTIAL_SEED, IDEM_DIFFERENTIAL_SEQUENCES, IDEM_DIFFERENTIAL_ENGINE } = process.env;
+const { IDEM_DIFFERENTIAL_SEED, IDEM_DIFFERENTIAL_SEQUENCES, IDEM_DIFFERENTIAL_ENGINE, IDEM_DIFFERENTIAL_COUNTS } =
+  process.env;
 const from = Number(IDEM_DIFFERENTIAL_SEED ?? fixed.from);
 const sequences = Number(IDEM_DIFFERENTIAL_SEQUENCES ?? fixed.sequences);
 const seeds = Array.from({ length: sequences }, (_, n) => from + n);
@@ -26,10 +32,7 @@ const isFixed = IDEM_DIFFERENTIAL_SEED === undefined && IDEM_DIFFERENTIAL_SEQUEN
 
 /** Every kind of call that a batch takes, every result it may have, and every decision on an event. */
 const covered = [
-  ...["saves", "ends", "suspensions", "invokes", "resumes", "ingests", "reads"].flatMap((kind) => [
-    `${kind} submitted alone`,
-    `${kind} submitted with others`,
-  ]),
+  ...batchKinds.flatMap((kind) => [`${kind} submitted alone`, `${kind} submitted with others`]),
   "saves: kept its lease",
   "saves: advance fenced",
   "saves: advance ended",
@@ -95,6 +98,7 @@ test("random calls have the same results and leave the same rows in batches and 
     const failure = await differential.run(seed);
     if (failure !== null) expect.fail(messageOf(failure));
   }
+  if (IDEM_DIFFERENTIAL_COUNTS !== undefined) console.log(countsText(differential.counts));
   if (isFixed) expect(covered.filter((name) => !differential.counts.has(name))).toEqual([]);
 });
 
@@ -107,5 +111,11 @@ const messageOf = ({ seed, group, call, difference, story }: Failure): string =>
     "The shortest beginning of it that differs:",
     ...story,
   ].join("\n");
+
+const countsText = (counts: ReadonlyMap<string, number>): string =>
+  [...counts]
+    .map(([name, count]) => `${name}: ${count}`)
+    .sort()
+    .join("\n");
 
 const shown = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value));

@@ -1,7 +1,7 @@
 // Random calls of a store from a seed. The generator reads the rows that the calls before have left, so nearly every call concerns a run, job or wait
 // that exists. A few do not on purpose: stale fences, ended runs, waits that are gone, and repeats of earlier calls.
 //
-// Names are few (eight functions, three event names, two keys, five steps), so calls interact often.
+// Names are few (nine functions, three event names, two keys, five steps), so calls interact often.
 import { type LaneCaps, laneText } from "../../flow/lane.ts";
 import type { StartFlow } from "../../flow/plan.ts";
 import type { NewLog } from "../../model/log-line.ts";
@@ -106,27 +106,26 @@ export type Call =
   | { readonly name: OtherOperation; readonly input: readonly unknown[] }
   | { readonly name: ReadName; readonly input: readonly unknown[] };
 
-export const otherOperations = [
-  "register",
-  "pause",
-  "redecide",
-  "lease",
-  "signal",
-  "cancel",
-  "rerun",
-  "unpark",
-  "release",
-  "heartbeat",
-  "handBack",
-  "sweep",
-] as const;
-type OtherOperation = (typeof otherOperations)[number];
+type OtherOperation =
+  | "register"
+  | "pause"
+  | "redecide"
+  | "lease"
+  | "signal"
+  | "cancel"
+  | "rerun"
+  | "unpark"
+  | "release"
+  | "heartbeat"
+  | "handBack"
+  | "sweep";
 
 export const readNames = ["run", "waitPaths", "waitCandidates", "cancelCandidates"] as const;
 type ReadName = (typeof readNames)[number];
 
-/** The batches of the hot path, and calls that no batch takes. */
+/** The batches of the hot path. */
 export const batchKinds = ["saves", "ends", "suspensions", "invokes", "resumes", "ingests", "reads"] as const;
+/** "single": calls that no batch takes. */
 export type GroupKind = (typeof batchKinds)[number] | "single";
 
 /** Calls that are submitted at once, or one after another where no batch takes them. */
@@ -137,19 +136,19 @@ export interface Group {
   readonly afterMs: number;
 }
 
-const functions = {
-  plain: "plain",
-  keyed: "keyed",
-  slots: "slots",
-  spaced: "spaced",
-  rated: "rated",
-  single: "single",
-  gathered: "gathered",
-  settled: "settled",
-  stoppable: "stoppable",
-} as const;
-type FunctionName = keyof typeof functions;
-const functionNames = Object.keys(functions) as readonly FunctionName[];
+/** Each is named after its flow option. */
+const functionNames = [
+  "plain",
+  "keyed",
+  "slots",
+  "spaced",
+  "rated",
+  "single",
+  "gathered",
+  "settled",
+  "stoppable",
+] as const;
+type FunctionName = (typeof functionNames)[number];
 
 /** Only these are looked up by their names, when a buffer is flushed. */
 const buffered = ["gathered", "settled"] as const satisfies readonly FunctionName[];
@@ -169,7 +168,7 @@ const capsOf: Readonly<Partial<Record<FunctionName, LaneCaps>>> = {
 };
 
 /** How long a worker lives after its last heartbeat. */
-export const workerTermMs = 2_000;
+const workerTermMs = 2_000;
 const logTextBytes = { usual: 20, large: 150_000 } as const;
 
 export class RandomCalls {
@@ -183,18 +182,18 @@ export class RandomCalls {
   private before: Group | null = null;
   /** Names of events that runs wait for. */
   private awaited: readonly string[] = [];
-  private readonly opening: Group[];
+  /** Groups that come next, whatever is drawn. */
+  private readonly planned: Group[];
 
   constructor(
     seed: number,
     private readonly env: string,
   ) {
-    // Neighboring seeds begin with similar states: the first numbers are thrown away.
+    // Seeds that follow each other begin far apart.
     this.random = new Chance(Math.imul(seed + 1, 0x9e3779b1));
-    for (let i = 0; i < 5; i++) this.random.below(2);
     this.workers = [this.newWorker(), this.newWorker()];
     const register: Call = { name: "register", input: [this.registrationInput()] };
-    this.opening = [this.single(register, ...this.workers.map((worker) => this.heartbeat(worker)))];
+    this.planned = [this.single(register, ...this.workers.map((worker) => this.heartbeat(worker)))];
   }
 
   /** `now`: when the group before was executed. */
@@ -202,7 +201,7 @@ export class RandomCalls {
     const afterMs = 1 + this.random.below(12);
     this.now = now + afterMs;
     this.awaited = rows.waits.flatMap(({ event_name }) => event_name ?? []);
-    const group = this.opening.shift() ?? this.chooseGroup(rows, afterMs);
+    const group = this.planned.shift() ?? this.chooseGroup(rows, afterMs);
     if (group.kind !== "reads") this.before = group;
     return group;
   }
@@ -420,7 +419,7 @@ export class RandomCalls {
           ? null
           : { name: "unpark", input: [{ env, runId: this.random.of(parked).run_id!, byHand: { reason: "seen" } }] };
       case "release": {
-        const scope = `fn:${functions.keyed}`;
+        const scope = "fn:keyed";
         return { name: "release", input: [{ env, scope, key: this.random.of(keys), fence: null, reason: "asked" }] };
       }
       case "pause":
@@ -528,12 +527,12 @@ export class RandomCalls {
     this.workers = [...others, successor];
     const arrival = this.heartbeat(successor);
     if (how === "handBack") {
-      this.opening.push(this.single(arrival));
+      this.planned.push(this.single(arrival));
       return { name: "handBack", input: [worker] };
     }
     const sweep: Call = { name: "sweep", input: [{ max: 100, repair: false }] };
     const beats = others.map((other) => this.heartbeat(other));
-    this.opening.push({ ...this.single(...beats, sweep, arrival, this.lease()), afterMs: workerTermMs + 1 });
+    this.planned.push({ ...this.single(...beats, sweep, arrival, this.lease()), afterMs: workerTermMs + 1 });
     return this.heartbeat(worker);
   }
 

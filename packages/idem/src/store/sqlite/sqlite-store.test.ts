@@ -1,4 +1,4 @@
-// The contract on the real core: in memory, and on a file through the thread and its group commit.
+// The contract on the real core: in memory, with every commit refused once, and on a file.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,13 +17,6 @@ const migrations = loadMigrations();
 storeContract("SQLite in memory", async () => {
   const clock = new ManualClock();
   return { store: openInlineStore({ path: ":memory:", migrations, clock, owner: "test" }), clock };
-});
-
-// Every second claim fills the tree, so that claims in it and beside it meet in every test.
-storeContract("SQLite in memory, few newest claims", async () => {
-  const clock = new ManualClock();
-  const store = openInlineStore({ path: ":memory:", migrations, clock, owner: "test", newestClaimsMax: 2 });
-  return { store, clock };
 });
 
 // Every commit is refused at first, as by a full disk, and made again: what the refused one left in memory would show. Whose turn it is
@@ -75,9 +68,10 @@ function repeating(store: Store): Store {
 const folder = mkdtempSync(join(tmpdir(), "idem-store-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+// Every second claim fills the tree of the newest, so that claims in it and outside of it meet in every test.
 let files = 0;
-storeContract("SQLite file", async () => {
+storeContract("SQLite file, few newest claims", async () => {
   const clock = new ManualClock();
   const path = join(folder, `${++files}.db`);
-  return { store: openInlineStore({ path, migrations, clock, owner: "test" }), clock };
+  return { store: openInlineStore({ path, migrations, clock, owner: "test", newestClaimsMax: 2 }), clock };
 });

@@ -1,2 +1,0 @@
-import { defineConfig } from "vitest/config";
-export default defineConfig({ test: { root: "/work/main", maxWorkers: 4, projects: [{ test: { name: "dashboard", root: "/work/main", include: ["packages/dashboard/**/*.test.{ts,tsx}"], exclude: ["**/*.integration.test.ts", "**/node_modules/**"], isolate: false, testTimeout: 60000, expect: { poll: { timeout: 15000, interval: 50 } }, server: { deps: { external: [/\/packages\/[\w-]+\/dist\//] } } } }] } });

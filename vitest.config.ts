@@ -86,12 +86,7 @@ export default defineConfig({
       project("replacing-modules", replacingModules),
       project("checks", repositoryChecks),
       project("simulator", ["sim/**/*.test.ts"]),
-      sharingModules(
-        project("dashboard", [
-          "packages/dashboard/src/**/*.test.{ts,tsx}",
-          "packages/dashboard/tests/{house-rules,recorded-responses}.test.ts",
-        ]),
-      ),
+      sharingModules(project("dashboard", ["packages/dashboard/**/*.test.{ts,tsx}"])),
       sharingModules(project("lint", ["packages/eslint-plugin/src/**/*.test.ts"])),
       project("create", ["packages/create-idem/src/**/*.test.ts"]),
       withPostgres(project("examples", ["examples/**/*.test.ts"])),
@@ -108,13 +103,7 @@ export default defineConfig({
       // Files share a worker, and with it one browser and its pages.
       {
         test: {
-          ...sharingModules(
-            project(
-              "integration-browser",
-              ["packages/dashboard/tests/*.test.ts"],
-              ["**/{house-rules,recorded-responses}.test.ts"],
-            ),
-          ).test,
+          ...sharingModules(project("integration-browser", ["packages/dashboard/**/*.integration.test.ts"])).test,
           globalSetup: ["packages/dashboard/tests/unpack-browser.ts"],
         },
       },

@@ -49,7 +49,9 @@ test("a graceful stop loses nothing and repeats nothing", async () => {
   expect(new Set(effects.map(({ life }) => life))).toEqual(new Set([1, 2, 3, 4]));
 });
 
-test("a client that is stopped again and again in the middle of its work enters every step once", async () => {
+test("a client that is stopped again and again in the middle of its work enters every step once", {
+  timeout: 300_000,
+}, async () => {
   const store = `sqlite:${join(newFolder(), "idem.db")}`;
   const seed = Number(process.env.KILL_SEED ?? seeds.crash.examples);
   const chance = chanceOf(seed);

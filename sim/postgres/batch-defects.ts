@@ -154,8 +154,8 @@ export const batchDefects: readonly Defect[] = [
     patches: [
       {
         file: postgres("end-runs"),
-        from: "when open.lines is null\n           or exists",
-        to: "when open.lines is null\n           or not exists",
+        from: "or exists (select 1 from run_logs l where l.env",
+        to: "or exists (select 1 from run_logs l where false and l.env",
       },
     ],
   },

@@ -2,7 +2,7 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { allLooks, closePage, type Look, openPage, scrollsSideways, wear } from "./browser.ts";
+import { allLooks, type Look, scrollsSideways, visit, type WatchedPage, wear } from "./browser.ts";
 
 export async function axeFindings(page: Page): Promise<readonly string[]> {
   // Evaluated by the debugger and not by the page, so that the page's policy stays as it is.
@@ -27,23 +27,23 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
 export const looksOf = (place: number): readonly Look[] =>
   process.env.ALL_LOOKS === "1" ? allLooks : [allLooks[place % allLooks.length]!];
 
-/** Axe has nothing to say of these pages, and none scrolls sideways in either size. */
-export async function expectSoundPages(origin: string, paths: readonly string[]): Promise<void> {
-  const page = await openPage(`${origin}${paths[0]}`);
-  for (const [place, path] of paths.entries()) {
-    if (place > 0) await page.goto(`${origin}${path}`);
-    await page.locator("main .card, main .note").first().waitFor();
-    await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
-    for (const look of allLooks.slice(0, 2)) {
-      await wear(page, look);
-      expect([path, look, await scrollsSideways(page)]).toEqual([path, look, false]);
-    }
-    for (const look of looksOf(place)) {
-      await wear(page, look);
-      expect([path, look, await axeFindings(page)]).toEqual([path, look, []]);
-    }
-    await wear(page, allLooks[0]!);
+/** The page loads without an error, scrolls sideways in neither size, and axe has nothing to say of it. `place` chooses the look. */
+export async function expectSoundPage(url: string, place: number): Promise<void> {
+  const page = await visit(url);
+  await page.locator("main .card, main .note, main .empty, main form").first().waitFor();
+  await expect.poll(() => page.locator(".skeleton").count()).toBe(0);
+  await expectSound(page, place);
+}
+
+/** The same for a page as it is now: with a dialog, a menu, a result. */
+export async function expectSound(page: WatchedPage, place: number): Promise<void> {
+  for (const look of allLooks.slice(0, 2)) {
+    await wear(page, look);
+    expect([look, await scrollsSideways(page)]).toEqual([look, false]);
+  }
+  for (const look of looksOf(place)) {
+    await wear(page, look);
+    expect([look, await axeFindings(page)]).toEqual([look, []]);
   }
   expect(page.troubles).toEqual([]);
-  await closePage(page);
 }

@@ -1,9 +1,11 @@
 // A real Chromium, one for each process of tests: its pages are lent to a test and taken back, because a renderer costs more to start
 // than most tests cost to run. Every page is watched: a script that broke, a request to elsewhere or something the page's policy
-// refused fails the test that looks at it.
+// refused fails the test that looks at it. A test that fails leaves a picture of its pages and what they logged in test-results/.
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import chromium from "@sparticuz/chromium";
 import { type Browser, errors, type Page, chromium as playwright } from "playwright-core";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished, type TestContext, vi } from "vitest";
 
 export interface Look {
   readonly width: 1280 | 390;
@@ -49,6 +51,8 @@ interface Watch {
   readonly width: Look["width"];
   origin: string;
   readonly troubles: string[];
+  /** Everything the page said, and the requests that went wrong. */
+  readonly log: string[];
 }
 
 const watches = new WeakMap<Page, Watch>();
@@ -65,9 +69,20 @@ async function newPage(width: Look["width"]): Promise<WatchedPage> {
     permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();
-  const watch: Watch = { width, origin: "", troubles: [] };
-  page.on("pageerror", (error) => watch.troubles.push(`script: ${error.message}`));
+  const watch: Watch = { width, origin: "", troubles: [], log: [] };
+  page.on("pageerror", (error) => {
+    watch.troubles.push(`script: ${error.message}`);
+    watch.log.push(`script: ${error.stack ?? error.message}`);
+  });
+  page.on("requestfailed", (request) =>
+    watch.log.push(`failed: ${request.method()} ${request.url()}: ${request.failure()?.errorText ?? ""}`),
+  );
+  page.on("response", (response) => {
+    if (response.status() >= 400)
+      watch.log.push(`${response.status()}: ${response.request().method()} ${response.url()}`);
+  });
   page.on("console", (message) => {
+    watch.log.push(`${message.type()}: ${message.text()}`);
     // A refused request is the page's business: it says so in words.
     if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
       watch.troubles.push(message.text());
@@ -86,6 +101,7 @@ export async function openPage(url: string, look: Look = looks[0]!): Promise<Wat
   const watch = watches.get(page)!;
   watch.origin = new URL(url).origin;
   watch.troubles.length = 0;
+  watch.log.length = 0;
   await wear(page, look);
   await page.goto(url);
   return page;
@@ -111,8 +127,30 @@ export async function closePage(page: WatchedPage): Promise<void> {
 /** A page for the test that runs, which closes it at its end. */
 export async function visit(url: string, look?: Look): Promise<WatchedPage> {
   const page = await openPage(url, look);
-  onTestFinished(() => closePage(page));
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === "fail") await explainFailure(page, task);
+    await closePage(page);
+  });
   return page;
+}
+
+const resultsFolder = join(import.meta.dirname, "..", "..", "..", "test-results");
+
+/** Leaves a picture of the page, its address and its log in a folder that the failure names. */
+async function explainFailure(page: WatchedPage, task: TestContext["task"]): Promise<void> {
+  const { log, width } = watches.get(page)!;
+  const name = `${task.file.name
+    .split("/")
+    .at(-1)!
+    .replace(/\.integration\.test\.ts$/, "")} ${task.name}`;
+  const folder = join(resultsFolder, name.replaceAll(/[^\w]+/g, "-").slice(0, 120));
+  // A test may look at several pages: each has its own files.
+  const place = `${width}-${page.context().pages().length}-${log.length}`;
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${place}.log`), `${page.url()}\n\n${log.join("\n")}\n`);
+  await page.screenshot({ path: join(folder, `${place}.png`), fullPage: true }).catch(() => {});
+  const told = `\n\nThe page as it was is in ${relative(process.cwd(), folder)}/`;
+  for (const error of task.result?.errors ?? []) if (!error.message.includes(told)) error.message += told;
 }
 
 /** The same page in another size and theme; quicker than opening it anew. */

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const src = join(import.meta.dirname, "..", "src");
 const sources = readdirSync(src, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && /\.(tsx?|css)$/.test(entry.name) && !/\.(test|suite)\.ts$/.test(entry.name))
+  .filter((entry) => entry.isFile() && /\.(tsx?|css)$/.test(entry.name) && !/\.(test|suite)\.tsx?$/.test(entry.name))
   .map((entry) => join(entry.parentPath, entry.name))
   .map((path) => ({ path: relative(src, path), text: readFileSync(path, "utf8") }));
 

@@ -32,7 +32,7 @@ export function ExplainBox() {
     const timer = setTimeout(() => setAsked(q), typingMs);
     return () => clearTimeout(timer);
   }, [q]);
-  const { data: found } = useQuery({
+  const { data: found, isFetching } = useQuery({
     queryKey: ["search", asked],
     queryFn: ({ signal }) => ask("GET /api/search", { query: { q: asked.slice(0, 200) }, signal }),
     enabled: asked !== "" && isFocused,
@@ -40,6 +40,8 @@ export function ExplainBox() {
     placeholderData: keepPreviousData,
   });
   const isShown = isFocused && q !== "";
+  // While one types on, and while the server looks: what is listed may still move.
+  const isLooking = isShown && (asked !== q || isFetching);
   const parts = isShown ? searchParts(q, found) : [];
   const items = parts.flatMap((part) => part.items);
   const nothing = isShown && asked === q ? nothingWords(found) : null;
@@ -136,7 +138,7 @@ export function ExplainBox() {
               </p>
             )}
             {nothing !== null && <p className="search-nothing">{nothing}</p>}
-            <div role="listbox" id={listId} aria-label="What was found">
+            <div role="listbox" id={listId} aria-label="What was found" aria-busy={isLooking}>
               {parts.map((part) => (
                 // biome-ignore lint/a11y/useSemanticElements: options of a list box stand in groups, which no element is
                 <div key={part.title} role="group" aria-label={part.title}>

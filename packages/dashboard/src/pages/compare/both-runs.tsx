@@ -99,9 +99,10 @@ function Lane({
         <span className="begin" style={{ left: `${begin * 100}%` }} />
         {bars
           .filter(({ kind }) => drawn.has(kind))
-          .map((bar) => (
+          .map((bar, place) => (
             <span
-              key={`${bar.kind}-${bar.from}-${bar.to}-${bar.text ?? ""}`}
+              // biome-ignore lint/suspicious/noArrayIndexKey: two steps may begin and end in the same millisecond
+              key={place}
               className={`bar is-${bar.kind}${bar.to === null ? " is-open" : ""}`}
               style={{
                 left: `${scale.at(bar.from) * 100}%`,

@@ -1,8 +1,9 @@
 // An alert, and beside it the way out: the key its function should have, and the rule that raised it.
 import { Link } from "@tanstack/react-router";
+import { visibleText } from "../../parts/visible-text.ts";
 import { AlertCard } from "./alert-card.tsx";
 import { isTwice } from "./alert-words.ts";
-import { type AlertWithPairs, useRules } from "./radar-data.ts";
+import { type AlertWithPairs, useFunctionName, useRules } from "./radar-data.ts";
 import { withinWords } from "./rule-words.ts";
 import { SuggestionPanel } from "./suggestion-panel.tsx";
 import "./alert-and-key.css";
@@ -22,19 +23,20 @@ export function AlertAndKey({ found, isWhole = false, hasKeys = false }: AlertAn
       {hasSuggestion && (
         <div className="beside">
           <SuggestionPanel fn={alert.function} hasKeys={hasKeys} />
-          {isTwice(alert) && <RuleCard />}
+          {isTwice(alert) && <RuleCard fn={alert.function} />}
         </div>
       )}
     </div>
   );
 }
 
-function RuleCard() {
+function RuleCard({ fn }: { readonly fn: string }) {
   const { data } = useRules();
+  const name = useFunctionName(fn);
   const rule = data?.[0];
   if (rule === undefined) return null;
   return (
-    <section className="card rule-card" aria-label="The rule that raised it">
+    <section className="card rule-card" aria-label={`The rule that raised the alert of ${visibleText(name)}`}>
       <p>
         <Link to="/radar/rules">
           <b>Rule</b>

@@ -18,6 +18,7 @@
 //   invokes      children of one key                              by job id: the first whose key is free opens the child, the batch
 //                                                                 leaves the others, which wait for that child
 //                two of one run                                   the first as submitted, the batch leaves the other
+//                one whose event has its sender's id              no batch takes it: it is submitted alone
 //   resumes      events for one wait; calls for one delivery      as submitted
 //   ingests      events of one id, key, limit, buffer or lane     as submitted
 //   reads        none                                             any
@@ -146,12 +147,12 @@ function orderInvokes({ calls, rows, now, registration, seenOf }: OrderInput): r
     const { timeoutAt } = waits[0]!;
     return isCurrent(ingest!.registration, registration) && (timeoutAt === null || timeoutAt > now);
   };
-  // No batch takes an event with its sender's id, and such a call does not wait for others to be submitted.
-  const direct = calls.filter((call) => patchOf(call).ingest!.events[0]!.callerId !== null);
-  const others = without(calls, direct);
+  // No batch takes an event with its sender's id. Such a call is made without the others: it would come before the batch, and change what it takes.
+  const direct = calls.find((call) => patchOf(call).ingest!.events[0]!.callerId !== null);
+  if (direct !== undefined) return [direct];
   const isFirstOfJob = firstOf();
   const isFirstOfKey = firstOf();
-  const taken = others
+  const taken = calls
     .filter((call) => isCurrentCall(call) && isFirstOfJob(patchOf(call).jobId))
     .toSorted((a, b) => compareTexts(patchOf(a).jobId, patchOf(b).jobId))
     .filter((call) => {
@@ -165,7 +166,7 @@ function orderInvokes({ calls, rows, now, registration, seenOf }: OrderInput): r
       const isTaken = claim !== undefined && claim.state !== "released" && (claim.held === 1 || now < claim.ends_at);
       return !isTaken && isNewEvent && isFirstOfKey(pair.key);
     });
-  return [...direct, ...taken, ...without(others, taken)];
+  return [...taken, ...without(calls, taken)];
 }
 
 /** Nothing has happened to the run that its worker does not know of. */

@@ -35,6 +35,7 @@ export interface StoreRows {
   readonly events: readonly EventRow[];
   readonly claims: readonly ClaimRow[];
   readonly cancels: readonly { readonly event_name: string }[];
+  readonly run_logs: readonly { readonly run_id: string; readonly part: string }[];
   readonly decisions: readonly { readonly event_id: string; readonly fn: string; readonly kind: string }[];
 }
 
@@ -182,6 +183,9 @@ export class RandomCalls {
   private before: Group | null = null;
   /** Names of events that runs wait for. */
   private awaited: readonly string[] = [];
+  private logs: StoreRows["run_logs"] = [];
+  /** How many groups are still for runs that lost a worker. */
+  private lostGroups = 0;
   /** Groups that come next, whatever is drawn. */
   private readonly planned: Group[];
 
@@ -201,12 +205,20 @@ export class RandomCalls {
     const afterMs = 1 + this.random.below(12);
     this.now = now + afterMs;
     this.awaited = rows.waits.flatMap(({ event_name }) => event_name ?? []);
+    this.logs = rows.run_logs;
     const group = this.planned.shift() ?? this.chooseGroup(rows, afterMs);
     if (group.kind !== "reads") this.before = group;
     return group;
   }
 
   private chooseGroup(rows: StoreRows, afterMs: number): Group {
+    const lost = rows.jobs.filter(({ lost_workers, leased_by }) => lost_workers > 0 && leased_by !== null);
+    if (lost.length > 0 && this.lostGroups > 0) {
+      this.lostGroups--;
+      const kind = this.random.of(["saves", "saves", "suspensions", "invokes", "ends"] as const);
+      const calls = this.callsOf(kind, { ...rows, jobs: lost });
+      if (calls !== null) return { kind, calls, afterMs };
+    }
     for (;;) {
       const kind = this.weighted({
         ingests: rows.runs.length < 4 ? 40 : rows.waits.some(({ kind }) => kind === "event") ? 14 : 8,
@@ -237,7 +249,8 @@ export class RandomCalls {
       case "lease":
         return [this.lease()];
       case "saves":
-        return this.ofLeased(rows, 6, (job) => this.save(job));
+        // Steps that run in parallel end together.
+        return this.ofLeased(rows, 6, (job) => this.save(job), 0.4);
       case "ends":
         return this.ofLeased(this.random.is(0.5) ? onlyAwaited(rows) : rows, 6, (job) => this.end(job));
       case "suspensions":
@@ -288,11 +301,11 @@ export class RandomCalls {
       startedAt: this.now - 1,
       endedAt: this.now,
     });
-    return this.advance(job, { steps: [step], ...this.maybeLog(0.35) });
+    return this.advance(job, { steps: [step], ...this.maybeLog(job, 0.45) });
   }
 
   private end(job: JobRow): Call {
-    return this.advance(job, { next: this.endOf(false), ingest: this.maybeEndEvents(), ...this.maybeLog(0.2) });
+    return this.advance(job, { next: this.endOf(false), ingest: this.maybeEndEvents(), ...this.maybeLog(job, 0.35) });
   }
 
   private suspend(job: JobRow): Call {
@@ -370,7 +383,7 @@ export class RandomCalls {
       cancel: 6,
       signal: rows.waits.some(({ signal }) => signal !== null) ? 25 : 2,
       handBack: 2,
-      lose: 6,
+      lose: 12,
       rerun: 4,
       unpark: 4,
       release: 3,
@@ -466,7 +479,7 @@ export class RandomCalls {
         return this.advance(job, {
           attempts: [newAttempt(this.random.of(stepIds), 1 + this.random.below(3))],
           next: suspend,
-          ...this.maybeLog(0.3),
+          ...this.maybeLog(job, 0.3),
         });
       case "signal": {
         const onTaken = this.random.is(0.5) ? "replace" : failure("taken");
@@ -530,6 +543,7 @@ export class RandomCalls {
       this.planned.push(this.single(arrival));
       return { name: "handBack", input: [worker] };
     }
+    this.lostGroups = 2;
     const sweep: Call = { name: "sweep", input: [{ max: 100, repair: false }] };
     const beats = others.map((other) => this.heartbeat(other));
     this.planned.push({ ...this.single(...beats, sweep, arrival, this.lease()), afterMs: workerTermMs + 1 });
@@ -564,16 +578,14 @@ export class RandomCalls {
   // -------------------------------------------------------------------------------------------- parts of calls
 
   /** Calls for runs at work; a few for runs that have ended, or with a fence or worker that is not the holder's. */
-  private ofLeased(rows: StoreRows, max: number, make: (job: JobRow) => Call): readonly Call[] | null {
+  private ofLeased(rows: StoreRows, max: number, make: (job: JobRow) => Call, sameRun = 0.12): readonly Call[] | null {
     const leased = rows.jobs.filter(({ kind, leased_by }) => kind === "run" && leased_by !== null);
     if (leased.length === 0) return null;
     const ended = rows.runs.filter(({ ended_state }) => ended_state !== null);
     const calls: Call[] = [];
-    // Batches leave the runs that lost a worker: they come first now and then.
-    const lost = this.random.is(0.5) ? leased.filter(({ lost_workers }) => lost_workers > 0) : [];
-    const left = lost.length > 0 ? lost : [...leased];
+    const left = [...leased];
     for (let count = 1 + this.random.below(max); calls.length < count; ) {
-      const isAgain = this.random.is(0.12);
+      const isAgain = this.random.is(sameRun);
       const job = isAgain ? this.random.of(leased) : left.splice(this.random.below(left.length), 1)[0];
       if (job === undefined) break;
       if (ended.length > 0 && this.random.is(0.06)) {
@@ -709,11 +721,13 @@ export class RandomCalls {
     return { registration: this.anyRegistration(), events, pairs: [] };
   }
 
-  private maybeLog(probability: number): { readonly log: NewLog } | Record<string, never> {
+  private maybeLog({ run_id }: JobRow, probability: number): { readonly log: NewLog } | Record<string, never> {
     if (!this.random.is(probability)) return {};
-    // A part that comes twice has the same lines.
-    if (this.random.is(0.1)) return { log: { part: "p", text: "l".repeat(logTextBytes.usual) } };
-    const bytes = this.random.is(0.15) ? logTextBytes.large : logTextBytes.usual;
+    const brought = this.logs.filter((log) => log.run_id === run_id);
+    if (brought.length > 0 && this.random.is(0.4)) {
+      return { log: { part: this.random.of(brought).part, text: "l".repeat(logTextBytes.usual) } };
+    }
+    const bytes = this.random.is(0.25) ? logTextBytes.large : logTextBytes.usual;
     return { log: { part: `p${this.id()}`, text: "l".repeat(bytes) } };
   }
 

@@ -69,27 +69,6 @@ test("an address of another site is no place to come back to", async () => {
   expect(new URL(page.url()).origin).toBe(world.origin);
 });
 
-test("a viewer sees the buttons disabled, with the sentence, and the server refuses what they send anyway", async () => {
-  const page = await visit(`${world.origin}/radar`);
-  await signIn(page, passwords.viewerPassword);
-  const card = page.locator(".alert-card");
-  await card.waitFor();
-  for (const name of ["Acknowledge", "Mute"]) expect(await card.getByRole("button", { name }).isDisabled()).toBe(true);
-  await card.getByText("Your role can look but not act").waitFor();
-  expect(await card.getByRole("button", { name: "Export" }).isDisabled()).toBe(false);
-  const refused = await page.evaluate(async () => {
-    const { csrf } = await (await fetch("/api/session")).json();
-    const answer = await fetch("/api/radar/rules/mine", {
-      method: "PUT",
-      headers: { "content-type": "application/json", "x-idem-csrf": csrf },
-      body: JSON.stringify({ of: "key", reason: "x" }),
-    });
-    return { status: answer.status, code: (await answer.json()).code };
-  });
-  expect(refused).toEqual({ status: 403, code: "FORBIDDEN_ROLE" });
-  expect(await axeFindings(page)).toEqual([]);
-});
-
 test("a request that shows the cookie and not the session's word is refused, and a page whose session changed goes on", async () => {
   const page = await visit(`${world.origin}/radar`);
   await signIn(page, passwords.password);
@@ -126,34 +105,4 @@ test("the page to sign in is accessible in both themes and sizes", async () => {
     expect([look, await axeFindings(page)]).toEqual([look, []]);
     expect(await scrollsSideways(page)).toBe(false);
   }
-});
-
-test("a session that is about to end says so two minutes before", async () => {
-  const page = await visit(`${world.origin}/login?to=/settings`);
-  await page.getByText("Idem printed a secret in its terminal").waitFor();
-  await signIn(page, passwords.password);
-  await page.getByText(/^operator session/).waitFor();
-  expect(await page.getByText(/session ends in/).count()).toBe(0);
-  await page.route("**/api/session", async (route) => {
-    const answer = await route.fetch();
-    await route.fulfill({ response: answer, json: { ...(await answer.json()), endsAt: Date.now() + 110_000 } });
-  });
-  await page.reload();
-  await page.getByText(/Your session ends in/).waitFor();
-  await page.unroute("**/api/session");
-});
-
-// Last: it keeps this address out for a minute.
-test("a wrong password says how many tries are left, then how long to wait", async () => {
-  const page = await visit(`${world.origin}/login`);
-  for (const words of ["4 tries left", "3 tries left", "2 tries left", "1 try left"]) {
-    await signIn(page, "open barley");
-    await page.getByText(`Wrong password. ${words}, then wait 1 minute.`).waitFor();
-  }
-  await signIn(page, "open barley");
-  await page.getByText("Wrong password. Wait 1 minute before the next try.").waitFor();
-  await signIn(page, passwords.password);
-  await page.getByText(/^Too many tries to sign in\. Wait \d+ seconds\.$/).waitFor();
-  expect(await axeFindings(page)).toEqual([]);
-  expect(page.troubles).toEqual([]);
 });

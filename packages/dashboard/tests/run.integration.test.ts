@@ -103,76 +103,6 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe("one run", () => {
-  test("what the app says about it stands under its output, what it says about a step beside that step", async () => {
-    const engine = await world.server.world.engine("default");
-    const { stepId } = (await world.api(`/api/runs/${paid}`)).run.timeline.at(-1);
-    const said = (stepId: string, kind: string, value: object) =>
-      ({ stepId, kind, op: "set", value: JSON.stringify(value) }) as const;
-    await engine.store.annotate({
-      env: "default",
-      runId: paid,
-      changes: [
-        said("", "inngest.score", { helpful: { value: 0.5 } }),
-        said("", "userland.customer", { name: `ada ${script}` }),
-        said(stepId, "inngest.ai", { model: "small", input_tokens: 812 }),
-      ],
-    });
-    const page = await open(`/runs/${paid}?step=charge`);
-    const card = page.getByRole("region", { name: "Metadata" });
-    await expect.poll(() => card.locator("h3").allTextContents()).toEqual(["Scores", "customer"]);
-    expect(await card.locator("dd").allTextContents()).toEqual(["0.5", `ada ${script}`]);
-    const panel = page.locator(".step-panel .metadata-kind");
-    expect(await panel.locator("dt").allTextContents()).toEqual(["model", "input_tokens"]);
-    expect(await page.evaluate(() => (window as { broken?: number }).broken)).toBeUndefined();
-  });
-
-  test("the second run for a placement says so before anything else, and what it sent under which key", async () => {
-    const page = await open(`/runs/${second}`);
-    await page.getByText("This is the second run for placementId 48213").waitFor();
-    await expect
-      .poll(() => page.locator("h1").textContent())
-      .toBe("agency-draft-invoice-from-placement · 48213, run 2 of 2");
-    // The browser's tab says which run it is.
-    expect(await page.title()).toMatch(
-      /agency-draft-invoice-from-placement, placementId 48213, run 2 of 2, waiting · Idem$/,
-    );
-    // Steps planned together share a bracket, in the order in which the app began them: nobody promises which is first.
-    const together = await page.locator(".waterfall .in-bracket .name").allTextContents();
-    expect([...together].sort()).toEqual(["load-holidays", "load-markup-table"]);
-    const names = await page.locator(".waterfall .row .name").allTextContents();
-    expect(names).toEqual(["queued", "fetch-placement", ...together, "create-stripe-draft", "wait-for-approval"]);
-    // A pause says why it is there.
-    expect(await page.locator(".waterfall .pause-words").first().textContent()).toContain("503, again in");
-    const panel = page.getByRole("complementary", { name: "Step create-stripe-draft" });
-    await panel.getByText("Another destination key than the other run's.").waitFor();
-    await panel.getByText(/It made in_1RPq8x\d in 1 try/).waitFor();
-    expect(await panel.locator(".payload").textContent()).toContain("428000");
-    // Both runs wait, and what they made stands under each other: two ids are two invoices.
-    const made = await page.getByRole("region", { name: "Runs of this key" }).locator(".preview").allTextContents();
-    expect(made.map((words) => words.replace(/\d+$/, "n"))).toEqual(
-      Array(2).fill("So far, by step create-stripe-draft: in_1RPq8xn"),
-    );
-    expect(new Set(made).size).toBe(2);
-    // A value of the input leads to the runs that have the same.
-    const input = page.getByRole("region", { name: "Input" });
-    expect(
-      await input.getByRole("link", { name: "Runs where event.data.placementId == 48213" }).getAttribute("href"),
-    ).toBe("/runs?cel=event.data.placementId+%3D%3D+48213");
-    await input.getByRole("button", { name: "Raw" }).click();
-    expect(await input.locator("pre").textContent()).toBe(
-      '{"placementId":48213,"eventType":"UPDATED","clientId":118,"rate":92.5}',
-    );
-    const [saved] = await Promise.all([
-      page.waitForEvent("download"),
-      input.getByRole("link", { name: "Download" }).click(),
-    ]);
-    expect(saved.suggestedFilename()).toMatch(/^event-.*\.json$/);
-    await panel.getByRole("link", { name: "Input" }).click();
-    await panel.getByText("It was asked for this.").waitFor();
-    await expect.poll(() => panel.locator(".payload").textContent()).toContain("placement-48213");
-    expect(page.troubles).toEqual([]);
-  });
-
   test("a step, its tab, the zoom and the table stand in the address", async () => {
     const one = await open(`/runs/${first}`);
     await one.getByRole("link", { name: "fetch-placement" }).click();
@@ -231,87 +161,6 @@ describe("one run", () => {
     expect((await world.api(`/api/runs?limit=100`)).runs).toHaveLength(before);
   });
 
-  test("it is rerun from a step with other arguments, once what differs is shown", async () => {
-    const page = await open(`/runs/${paid}?step=charge`);
-    await page.getByRole("button", { name: "Rerun from here" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Others" }).click();
-    // The editor begins with what the step was called with.
-    expect(JSON.parse(await dialog.getByRole("textbox").inputValue())).toEqual([10]);
-    const start = dialog.getByRole("button", { name: "Start a new run from here" });
-    expect(await start.isDisabled()).toBe(true);
-    await dialog.getByRole("textbox").fill("{ 4280 }");
-    await dialog.getByText("This is no JSON yet").waitFor();
-    expect(await start.isDisabled()).toBe(true);
-    await dialog.getByRole("textbox").fill("[4280]");
-    await dialog.getByText("2 differences").or(dialog.getByText("1 difference")).waitFor();
-    await start.click();
-    await page.getByText("A person asked for this run").waitFor();
-    const rerun = new URL(page.url()).pathname.split("/").at(-1)!;
-    await world.reached(rerun, "completed");
-    const { run } = await world.api(`/api/runs/${rerun}`);
-    expect(run).toMatchObject({ rerunOf: paid, rerunFrom: { name: "charge" }, output: { value: { charged: 4280 } } });
-  });
-
-  test("it is rerun with other data, once what differs and what becomes of keys is said; data about another thing is not", async () => {
-    const page = await open(`/runs/${paid}`);
-    await page.getByRole("region", { name: "Input" }).getByRole("button", { name: "Rerun with another" }).click();
-    const dialog = page.getByRole("dialog");
-    const field = dialog.getByRole("textbox");
-    expect(JSON.parse(await field.inputValue())).toEqual({ order: 7, price: 10 });
-    const start = dialog.getByRole("button", { name: "Start a new run with this data" });
-    expect(await start.isDisabled()).toBe(true);
-    await field.fill('{"order":8,"price":10}');
-    await dialog.getByText("This data is about something else: it gives key 8, the run has key 7.").waitFor();
-    expect(await start.isDisabled()).toBe(true);
-    await field.fill('{"order":7,"price":11}');
-    await dialog.getByText("The data gives the same key, 7.").waitFor();
-    await dialog.getByText(/2 steps hand on the same destination keys as the first time/).waitFor();
-    expect(await axeFindings(page)).toEqual([]);
-    await start.click();
-    await page.getByText("with other data than its event has").waitFor();
-    const rerun = new URL(page.url()).pathname.split("/").at(-1)!;
-    await world.reached(rerun, "completed");
-    const { run } = await world.api(`/api/runs/${rerun}`);
-    expect(run).toMatchObject({ rerunOf: paid, key: "7", output: { value: { charged: 11 } } });
-    const { entries } = await world.api("/api/audit?action=rerun-run");
-    expect(entries[0]).toMatchObject({ subject: paid, reason: `with other data, as ${rerun}` });
-    // Any two runs can be put beside each other: by the list, or by an id.
-    await page.getByRole("button", { name: "Compare", exact: true }).click();
-    await page.getByLabel("Or with any run, by its id").fill("01ARZ3NDEKTSV4RRFFQ69G5FAV");
-    await page.getByRole("button", { name: "Compare the two" }).last().click();
-    await page.getByText(/There is no run 01ARZ3/).waitFor();
-    await page.getByLabel("Or with any run, by its id").fill(second);
-    await page.getByRole("button", { name: "Compare the two" }).last().click();
-    await page.locator(".differences").waitFor();
-    expect(new URL(page.url()).pathname).toBe(`/runs/${rerun}/compare/${second}`);
-    expect(await page.title()).toMatch(
-      /^(\(\d+\) )?Compare .* of agency-pay and agency-draft-invoice-from-placement · Idem$/,
-    );
-    expect(page.troubles).toEqual([]);
-  });
-
-  test("it is cancelled after the page said what stays", async () => {
-    const runId = await runOf("bullhorn/placement.event", { placementId: 1, eventType: "INSERTED" });
-    await approvable(runId);
-    const page = await open(`/runs/${runId}`);
-    await page
-      .getByText(/to stripe/)
-      .first()
-      .waitFor({ state: "attached" });
-    await page.getByRole("button", { name: "Cancel run" }).click();
-    await page
-      .getByText(
-        /Steps that finished stay finished\. What create-stripe-draft made at stripe, in_1RPq8x\d+, is not deleted\./,
-      )
-      .waitFor();
-    await page.getByLabel("Reason (optional)").fill("nobody wanted it");
-    await page.getByRole("button", { name: "Cancel the run" }).click();
-    await page.getByText("Why it was cancelled").waitFor();
-    await page.getByRole("region", { name: "Error" }).getByText("nobody wanted it", { exact: true }).waitFor();
-    expect((await world.api(`/api/runs/${runId}`)).run.state).toBe("cancelled");
-  });
-
   test("a run that waits goes on before one's eyes", async () => {
     const runId = await runOf("bullhorn/placement.event", { placementId: 2, eventType: "INSERTED" });
     await approvable(runId);
@@ -325,63 +174,6 @@ describe("one run", () => {
     await page.getByRole("region", { name: "Output" }).waitFor({ timeout: 15_000 });
     // The selected step stays selected.
     await page.getByRole("complementary", { name: "Step load-holidays" }).waitFor();
-  });
-
-  test("a run that a step invoked stands under its step, and many steps at once are one line", async () => {
-    await define(world, { id: "child" }, { event: "child/never" }, async ({ step }) =>
-      step.waitForEvent("wait-for-nothing", { event: "nothing/came", timeout: "5d" }),
-    );
-    await define(world, { id: "parent", retries: 0 }, { event: "parent/asked" }, async ({ step }) => {
-      const page = (i: number) => async () => {
-        await pause(50);
-        if (i === 7) throw new Error("Page 7 is gone");
-        return i;
-      };
-      await Promise.all(Array.from({ length: 20 }, (_, i) => step.run(`load-page-${i}`, page(i)).catch(() => null)));
-      return step.invoke("ask-child", { function: "agency-child" });
-    });
-    const runId = await runOf("parent/asked", {});
-    await vi.waitFor(
-      async () => expect((await world.api(`/api/runs/${runId}`)).run.timeline.at(-1)?.childRunId).toBeTruthy(),
-      { timeout: 30_000, interval: 100 },
-    );
-    const page = await open(`/runs/${runId}`);
-    await page.locator(".invoked").getByText("wait-for-nothing").waitFor();
-    // Parent and child know each other.
-    const fact = (name: string) => page.locator(".facts > div", { hasText: name }).locator("dd").textContent();
-    expect(await fact("Children")).toBe("agency-child, waiting");
-    expect(await fact("Code")).toMatch(/, as it is now$/);
-    const [history] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("link", { name: "download", exact: true }).click(),
-    ]);
-    expect(history.suggestedFilename()).toBe(`run-${runId}.json`);
-    const names = () => page.locator(".waterfall > .row > .label .name").allTextContents();
-    expect(await names()).toEqual([
-      "queued",
-      "load-page × 20",
-      "7 like these, 0 to 6",
-      "load-page-7",
-      "12 like these, 8 to 19",
-      "ask-child",
-    ]);
-    // The line of all twenty shows the one that failed.
-    const series = page.locator(".waterfall .is-series");
-    expect(await series.locator(".sum").textContent()).toMatch(/^19 completed.*1 failed/);
-    expect(await series.locator(".bar.is-error").count()).toBe(1);
-    // Arrows open and close a fold.
-    await page.getByRole("button", { name: "7 like these" }).focus();
-    await page.keyboard.press("ArrowRight");
-    await expect.poll(async () => (await names()).length).toBe(13);
-    await page.keyboard.press("ArrowLeft");
-    await expect.poll(async () => (await names()).length).toBe(6);
-    expect(page.troubles).toEqual([]);
-    // Once both are over it still stands there, and the step leads to it.
-    await world.send({ name: "nothing/came" });
-    await page.getByRole("region", { name: "Output" }).waitFor({ timeout: 15_000 });
-    await page.locator(".invoked").getByText("wait-for-nothing").waitFor();
-    await page.goto(`${world.origin}/runs/${runId}?step=ask-child`);
-    await page.getByRole("complementary", { name: "Step ask-child" }).getByText("Invoked run").waitFor();
   });
 
   test("of three hundred steps those in sight are drawn, what tells where one is stays, and the slow and the failed are a key away", async () => {
@@ -433,11 +225,6 @@ describe("one run", () => {
     expect(await page.locator("tbody tr").count()).toBeLessThan(60);
     expect(page.troubles).toEqual([]);
   });
-
-  test("an id that nobody knows says so", async () => {
-    const page = await open("/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV");
-    await page.getByText("No run with this id").waitFor();
-  });
 });
 
 describe("hostile payloads", () => {
@@ -485,21 +272,6 @@ describe("two runs side by side", () => {
       page.getByRole("button", { name: "Export CSV" }).click(),
     ]);
     expect(table.suggestedFilename()).toBe(`compare-${second}.csv`);
-    expect(page.troubles).toEqual([]);
-  });
-});
-
-describe.each(looks)("at $width px, $theme", (look) => {
-  test("axe finds nothing on a run and on a comparison, and nothing reaches over the edge", async () => {
-    const page = await open(`/runs/${second}?step=create-stripe-draft`, look);
-    await page.locator(".step-panel .payload").waitFor();
-    await page.locator(".runs-of-key").waitFor();
-    expect(await axeFindings(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
-    await page.getByRole("link", { name: "Compare the two" }).click();
-    await page.locator(".differences").waitFor();
-    expect(await axeFindings(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
     expect(page.troubles).toEqual([]);
   });
 });

@@ -112,13 +112,8 @@ test("find a run by a field of its data", async () => {
   await page.keyboard.press("/");
   await page.keyboard.type("T-9920");
   // What is found comes bit by bit, and moves the options that are there: one that is clicked meanwhile may be another.
-  let shown = "";
-  const isAtRest = async () => {
-    const before = shown;
-    shown = (await page.getByRole("option").allInnerTexts()).join("\n");
-    return shown === before && shown.includes("data.ticket");
-  };
-  await expect.poll(isAtRest, { interval: 500, timeout: 15_000 }).toBe(true);
+  await page.getByRole("option").filter({ hasText: "data.ticket" }).waitFor();
+  await page.locator('[role=listbox][aria-busy="false"]').waitFor();
   await click(page.getByRole("option").filter({ hasText: "data.ticket" }));
   await expect.poll(() => page.url()).toContain("cel=");
   // The page before stays until the next one is loaded.

@@ -36,9 +36,11 @@ const repositoryChecks = ["packages/idem/src/repository-checks.test.ts", "bench/
 const longest = [
   "sim/sim",
   "torture/torture",
+  "store/postgres/postgres-store",
+  "store/postgres/batches-equal-operations",
   "acceptance/crash-server",
   "verify/corpus",
-  "store/postgres/postgres-store",
+  "runtimes/contract",
   "torture/postgres",
   "siege/siege",
   "examples/double-invoice/story",
@@ -52,10 +54,16 @@ const longest = [
   "verify/mends/mends",
   "acceptance/toolkit/real-processes",
   "server/fuzz/fuzz",
+  "execute/transaction",
   "execute/call-remote",
   "store/sqlite/store-trouble",
+  "pages/runs/runs-page",
   "store/transfer/move-store",
   "http/doors/doors",
+  "server/routes/api/groups",
+  "engine/relay-outbox",
+  "execute/call-remote-faults",
+  "keys/engine-keys",
 ];
 
 class LongestFirst extends BaseSequencer {

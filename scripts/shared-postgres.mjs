@@ -4,6 +4,16 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { startLocalPostgres } from "./local-postgres.mjs";
 
+const settings = {
+  // Four workers, each with several nodes that have pools.
+  max_connections: "400",
+  // After a checkpoint each page goes into the log as a whole. The data lives for minutes, so no checkpoint is needed.
+  checkpoint_timeout: "1h",
+  max_wal_size: "16GB",
+  // It starts a process for each of the many databases.
+  autovacuum_naptime: "5min",
+};
+
 // Projects of one run share the process that sets them up, but not its modules.
 const runs = Symbol.for("idem.shared-postgres");
 
@@ -25,8 +35,7 @@ async function open() {
   let starting = null;
   let databases = 0;
   const start = () => {
-    // Four workers, each with several nodes that have pools: the default of 100 sessions is too few.
-    starting ??= startLocalPostgres({ settings: { max_connections: "400" } });
+    starting ??= startLocalPostgres({ settings });
     return starting;
   };
   const desk = createServer((socket) => {

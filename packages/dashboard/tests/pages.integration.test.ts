@@ -136,6 +136,7 @@ test("payloads, names, keys and ids of strangers run nothing and push nothing ov
     if (place > 0) await page.goto(`${world.origin}${path}`);
     await page
       .getByText(/onerror|hostile/)
+      .locator("visible=true")
       .first()
       .waitFor();
     expect(await page.evaluate(() => Object.keys(window).filter((name) => /^(broken|hacked)$/.test(name)))).toEqual([]);

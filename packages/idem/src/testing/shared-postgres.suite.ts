@@ -16,7 +16,7 @@ export interface PostgresDatabase {
   readonly url: string;
   readonly port: number;
   readonly name: string;
-  /** Ends all of its sessions and drops it. */
+  /** Ends all of its sessions. It goes with the run's server: to drop a database is a checkpoint, which every other file would pay for. */
   remove(): Promise<void>;
 }
 
@@ -26,12 +26,13 @@ export async function postgresDatabase(): Promise<PostgresDatabase> {
   const name = own.pathname.slice(1);
   const server = new URL(own);
   server.pathname = "/postgres";
-  await administer(server.href, `create database ${name} template template0 strategy file_copy`);
+  await administer(server.href, `create database ${name} template template0`);
   return {
     url: own.href,
     port: Number(own.port),
     name,
-    remove: () => administer(server.href, `drop database if exists ${name} with (force)`),
+    remove: () =>
+      administer(server.href, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`),
   };
 }
 

@@ -16,13 +16,14 @@
 //                      becomes that of the function and key.
 //   meta               The store's own id is random. The registration and the clock are compared.
 //   physical order     Rows are sorted. So are the jobs of a lease and the candidates of a read: their order is not defined within one instant.
-//   rank               Which of two jobs of one rank in one queue a lease takes is not defined. Before a lease, equal ranks are set apart, alike in both.
+//   rank               Which of two jobs of one rank in one queue a lease takes is not defined. Before a lease, the jobs of each queue are numbered by
+//                      rank and id, in both stores.
 import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
 import { ManualClock } from "../../platform/manual-clock.ts";
 import { withRealTimers } from "../../testing/real-timers.suite.ts";
 import type { AdvanceAnswer, AdvanceInput } from "../advance.ts";
-import type { LeasedJob } from "../leases.ts";
+import type { LeasedJob, LeaseInput } from "../leases.ts";
 import type { Store } from "../store.ts";
 import { orderCalls } from "./batch-order.suite.ts";
 import type { openPostgresStore } from "./postgres-store.ts";
@@ -44,6 +45,7 @@ class Execution {
     readonly store: Store,
     /** How many times the store planned a batch since this was last read. */
     readonly takePlanned: () => number,
+    private readonly numberQueues: (env: string) => Promise<unknown>,
   ) {}
 
   begin(): void {
@@ -63,6 +65,7 @@ class Execution {
   /** A failure is a result, so that the other store's is known too. */
   async call(call: Call): Promise<unknown> {
     try {
+      if (call.name === "lease") await this.numberQueues((call.input[0] as LeaseInput).env);
       const result = await this.submit(call);
       this.note(call, result);
       return result;
@@ -143,11 +146,16 @@ const rowsSql = (schema: string, tables: readonly string[]): string => {
   return `select ${parts.map((part, i) => `${part} as part${i}`).join(", ")}`;
 };
 
-const setRanksApartSql = (schema: string): string => `
-  update ${quoted(schema)}.jobs j set rank = apart.rank
-    from (select env, id, rank + row_number() over (partition by env, lane, rank order by id) - 1 as rank
-            from ${quoted(schema)}.jobs where env = $1 and lane is not null and leased_by is null and due_at is null) apart
-   where j.env = apart.env and j.id = apart.id and j.rank <> apart.rank`;
+/** Jobs that a lease may take are numbered in each queue, by rank and id. A timer joins its queue by its due time. */
+const numberQueuesSql = (schema: string): string => `
+  update ${quoted(schema)}.jobs j
+     set rank = case when j.due_at is null then numbered.place else j.rank end,
+         due_at = case when j.due_at is null then null else numbered.place end
+    from (select env, id, min(coalesce(due_at, rank)) over (partition by env, lane) - 1000
+                          + row_number() over (partition by env, lane order by coalesce(due_at, rank), id) as place
+            from ${quoted(schema)}.jobs
+           where env = $1 and lane is not null and leased_by is null and (due_at is null or due_at <= $2)) numbered
+   where j.env = numbered.env and j.id = numbered.id`;
 
 const emptySql = (schema: string): string =>
   tableNames
@@ -399,7 +407,8 @@ export class BatchDifferential {
         planned = 0;
         return count;
       };
-      return new Execution(schema, store, takePlanned);
+      const numberQueues = (env: string) => admin.query(numberQueuesSql(schema), [env, clock.wallMs()]);
+      return new Execution(schema, store, takePlanned, numberQueues);
     };
     const [batched, single] = await Promise.all([openExecution("batched", false), openExecution("single", true)]);
     return new BatchDifferential(clock, admin, batched, single);
@@ -438,7 +447,7 @@ export class BatchDifferential {
       const group = calls.next(rows, clock.wallMs());
       const isCut = number === extent.groups && extent.lastCalls !== undefined;
       const shown = isCut ? { ...group, calls: group.calls.slice(0, extent.lastCalls) } : group;
-      for (const each of await this.executeGroup(shown, rows, calls.registration, env)) {
+      for (const each of await this.executeGroup(shown, rows, calls.registration)) {
         executed.push({ ...each, group: number, kind: group.kind, afterMs: group.afterMs });
         const { registration } = (each.single ?? {}) as { registration?: number };
         if (registration !== undefined) calls.registration = Math.max(calls.registration, registration);
@@ -456,14 +465,12 @@ export class BatchDifferential {
     group: Group,
     rows: StoreRows,
     registration: number,
-    env: string,
   ): Promise<readonly Pick<ExecutedCall, "call" | "batched" | "single" | "size">[]> {
     const { batched, single, clock } = this;
     clock.advance(group.afterMs);
     const seenOf = (call: Call) => single.seenOf(call);
     const ordered = orderCalls({ ...group, rows, now: clock.wallMs(), registration, seenOf });
     const calls = group.calls.filter((call) => ordered.includes(call));
-    if (calls.some(({ name }) => name === "lease")) await this.setRanksApart(env);
     // Calls that are submitted at once know nothing of each other's results.
     for (const call of calls) for (const each of [batched, single]) each.seenOf(call);
     batched.takePlanned();
@@ -473,7 +480,8 @@ export class BatchDifferential {
     ]);
     const planned = batched.takePlanned();
     const isBatch = group.kind !== "single" && group.kind !== "reads" && !calls.some(isDirect);
-    if (isBatch && planned !== 1) throw new Error(`${calls.length} calls were ${planned} batches instead of one`);
+    if (isBatch && calls.length > 0 && planned !== 1)
+      throw new Error(`${calls.length} calls were ${planned} batches instead of one`);
     if (single.takePlanned() > 0) throw new Error("the store without batches planned one");
     return calls.map((call) => ({ call, batched: ours.get(call), single: theirs.get(call), size: calls.length }));
   }
@@ -512,10 +520,6 @@ export class BatchDifferential {
     const name = `${tables.length} tables of ${schema}`;
     const { rows } = await this.admin.query({ name, text: rowsSql(schema, tables), values: [env] });
     return { ...rows[0].part0, ...rows[0].part1 };
-  }
-
-  private async setRanksApart(env: string): Promise<void> {
-    for (const { schema } of [this.batched, this.single]) await this.admin.query(setRanksApartSql(schema), [env]);
   }
 
   private async leaseNothing(env: string): Promise<void> {

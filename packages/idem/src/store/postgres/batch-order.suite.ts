@@ -121,7 +121,8 @@ function orderAwaited(rows: StoreRows, plain: readonly Call[], awaited: readonly
     const child = child_run_id === null ? undefined : callOf.get(child_run_id);
     if (child === undefined) continue;
     const parent = callOf.get(run_id);
-    if (parent !== undefined) after.get(child)!.add(parent);
+    // A run may wait for itself, where it holds the key that it invokes.
+    if (parent !== undefined && parent !== child) after.get(child)!.add(parent);
     if (isEnding.has(run_id)) continue;
     const children = childrenOf.get(run_id) ?? [];
     childrenOf.set(run_id, children);

@@ -120,7 +120,7 @@ export async function closePage(page: WatchedPage): Promise<void> {
   await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.mouse.move(0, 0);
   // Things the page itself began to load may still come in between.
-  await vi.waitFor(() => page.goto("about:blank"), { timeout: 15_000 });
+  await vi.waitFor(() => page.goto("about:blank"), { timeout: 60_000 });
   idle[watches.get(page)!.width].push(page);
 }
 

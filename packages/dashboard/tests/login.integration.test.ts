@@ -29,7 +29,7 @@ beforeAll(async () => {
     });
   }
   await vi.waitFor(async () => expect((await (await ask("/api/radar/alerts")).json()).openCount).toBe(1), {
-    timeout: 30_000,
+    timeout: 60_000,
     interval: 100,
   });
 });

@@ -77,7 +77,7 @@ async function hostiles(): Promise<void> {
 /** Behind the retry, where it waits for a person. */
 async function approvable(runId: string): Promise<void> {
   const last = async () => (await world.api(`/api/runs/${runId}`)).run.timeline.at(-1)?.name;
-  await vi.waitFor(async () => expect(await last()).toBe("wait-for-approval"), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(async () => expect(await last()).toBe("wait-for-approval"), { timeout: 60_000, interval: 100 });
 }
 
 const runOf = async (name: string, data: unknown): Promise<string> =>
@@ -171,7 +171,7 @@ describe("one run", () => {
     await page.getByRole("button", { name: "Send this event" }).click();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Send the event" }).click();
-    await page.getByRole("region", { name: "Output" }).waitFor({ timeout: 15_000 });
+    await page.getByRole("region", { name: "Output" }).waitFor({ timeout: 60_000 });
     // The selected step stays selected.
     await page.getByRole("complementary", { name: "Step load-holidays" }).waitFor();
   });

@@ -11,19 +11,19 @@ beforeAll(async () => {
   world = await openWorld();
   story = await tellStory(world);
   // The radar looks at what was accepted a moment later.
-  await vi.waitUntil(async () => (await world.api("/api/totals")).slipped === 8, { timeout: 30_000 });
+  await vi.waitUntil(async () => (await world.api("/api/totals")).slipped === 8, { timeout: 60_000 });
 });
 
 afterAll(() => world?.close());
 
 // A page rests ten times as long as its last reading took: on a machine that does other things that is several seconds.
-const patience = { timeout: 20_000 };
+const patience = { timeout: 60_000 };
 const loud = ".row.is-loud";
 
 async function open(path: string, look = looks[0]!, at = world.origin): Promise<WatchedPage> {
   const page = await visit(`${at}${path}`, look);
-  await page.locator(".headline h2").waitFor({ timeout: 15_000 });
-  await page.locator(".row").first().waitFor({ timeout: 15_000 });
+  await page.locator(".headline h2").waitFor({ timeout: 60_000 });
+  await page.locator(".row").first().waitFor({ timeout: 60_000 });
   return page;
 }
 

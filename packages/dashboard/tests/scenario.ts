@@ -42,7 +42,7 @@ async function addRuns(world: World): Promise<Omit<ScenarioIds, "alert" | "group
   const bill = async (eventType: string): Promise<string> => {
     const run = await start("billing/placement.event", { placementId: 48_300, eventType, clientId: 118 });
     const last = async () => (await world.api(`/api/runs/${run}`)).run.timeline.at(-1)?.name;
-    await vi.waitFor(async () => expect(await last()).toBe("wait-for-approval"), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(async () => expect(await last()).toBe("wait-for-approval"), { timeout: 60_000, interval: 50 });
     return run;
   };
   await define(
@@ -94,7 +94,7 @@ async function addRuns(world: World): Promise<Omit<ScenarioIds, "alert" | "group
   const parent = await start("parent/asked", {});
   await vi.waitFor(
     async () => expect((await world.api(`/api/runs/${parent}`)).run.timeline.at(-1)?.childRunId).toBeTruthy(),
-    { timeout: 30_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
   const paid = await start("order/paid", { order: 7, price: 10 }, "completed");
   const { stepId } = (await world.api(`/api/runs/${paid}`)).run.timeline.at(-1);
@@ -264,19 +264,17 @@ export interface Scenario {
   readonly ids: ScenarioIds;
 }
 
-const patience = { timeout: 30_000 };
-
 export async function playScenario(world: World): Promise<Scenario> {
   const story = await tellStory(world, { placements: 3 });
   const runs = await addRuns(world);
   await addActs(world, story);
   // The radar looks at what was accepted a moment later.
-  await vi.waitUntil(async () => (await world.api("/api/totals")).slipped === 4, patience);
+  await vi.waitUntil(async () => (await world.api("/api/totals")).slipped === 4, { timeout: 60_000 });
   const alertOf = async () =>
     (await world.api("/api/radar/alerts")).alerts.find(
       (each: any) => each.function === story.drafts && each.pairCount === 3,
     );
-  await vi.waitUntil(async () => (await alertOf()) !== undefined, patience);
+  await vi.waitUntil(async () => (await alertOf()) !== undefined, { timeout: 60_000 });
   const { events } = await world.api("/api/events?name=stripe/payment.succeeded&limit=10");
   const details = await Promise.all(events.map((event: any) => world.api(`/api/events/${event.internalId}`)));
   const other = details.find((each: any) => each.decisions.some(({ differs }: any) => differs.includes("data.amount")));

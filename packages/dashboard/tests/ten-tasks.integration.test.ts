@@ -26,7 +26,7 @@ beforeAll(async () => {
   for (let i = 0; i < 4; i++) await world.send({ name: "render/asked", data: { i } });
   await world.reached(logged, "completed");
   // The radar looks at what was accepted a moment later.
-  await vi.waitUntil(async () => (await world.api("/api/totals")).slipped === 2, { timeout: 30_000 });
+  await vi.waitUntil(async () => (await world.api("/api/totals")).slipped === 2, { timeout: 60_000 });
 });
 
 afterAll(() => world?.close());

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FunctionOptions, Idem, type IdemOptions, NonRetriableError } from "idem";
 import { type RunningServer, type ServerSettings, startServer } from "idem/server";
+import { vi } from "vitest";
 
 export interface World {
   readonly origin: string;
@@ -59,12 +60,11 @@ export async function openWorld(settings: Partial<ServerSettings> = {}): Promise
         body: JSON.stringify({ events }),
       }) as Promise<Sent>,
     reached: async (runId, ...states) => {
-      for (let asked = 0; asked < 600; asked++) {
+      const isReached = async () => {
         const { run } = (await ask(`/api/runs/${runId}`)) as { run: { state: string } };
-        if (states.includes(run.state)) return;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      throw new Error(`Run ${runId} did not become ${states.join(" or ")} within 30 s`);
+        return states.includes(run.state);
+      };
+      await vi.waitUntil(isReached, { timeout: 60_000, interval: 50 });
     },
     close: async () => {
       await server.close({ graceMs: 0 });

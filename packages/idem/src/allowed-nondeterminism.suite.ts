@@ -21,6 +21,7 @@ export const allowedNondeterminism: readonly Allowance[] = [
         "signatureOf(call.body, otherKey, Date.now())",
       ],
       "examples/shop/act-3-redelivered.mjs": ["Math.floor(Date.now() / 1_000)"],
+      "packages/dashboard/tests/scenario.ts": ['id: "", type: null, at: Date.now() }', "Date.now() - 2 * 3_600_000"],
       "packages/idem/src/serve/adapters.test.ts": [
         "signRequest(text, key, Date.now())",
         "[key], Date.now()).kind",
@@ -130,5 +131,11 @@ export const allowedNondeterminism: readonly Allowance[] = [
   {
     why: "Tells executions of a step apart, in processes that know nothing of each other. Nothing is decided by it.",
     lines: { "torture/functions.ts": ["import { randomBytes }"] },
+  },
+  {
+    why: "Steps of a run that is drawn take some milliseconds, so that their bars have a width. Any amount of time passes.",
+    lines: {
+      "packages/dashboard/tests/run.integration.test.ts": ["new Promise((resolve) => setTimeout(resolve, ms))"],
+    },
   },
 ];

@@ -171,6 +171,7 @@ export function findNondeterminism(file: string, text: string): Finding[] {
 const roots = [
   "packages/idem",
   "packages/eslint-plugin",
+  "packages/dashboard",
   "packages/create-idem",
   "examples",
   "acceptance",

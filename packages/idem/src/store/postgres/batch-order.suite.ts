@@ -15,6 +15,7 @@
 //                                                                 opposite orders, no order explains the batch: a call is left out
 //                an end whose event a run waits for that ends too left, after all ends of the batch
 //   suspensions  waits of one run                                 the first begins, the batch leaves the others
+//                a slot that one gives back and another takes     given back by the batch, then left
 //   invokes      children of one key                              by job id: the first whose key is free opens the child, the batch
 //                                                                 leaves the others, which wait for that child
 //                two of one run                                   the first as submitted, the batch leaves the other
@@ -43,6 +44,8 @@ export function orderCalls(input: OrderInput): readonly Call[] {
   switch (input.kind) {
     case "saves":
       return takenFirst(input.calls, isSaved(input));
+    case "suspensions":
+      return takenFirst(input.calls, isSuspended(input));
     case "ends":
       return orderEnds(input);
     case "invokes":
@@ -84,6 +87,20 @@ function isSaved({ rows }: OrderInput): (call: Call) => boolean {
     if (!isFirst(JSON.stringify([patch.runId, stepId]))) return false;
     const isNew = !rows.steps.some(({ run_id, step_id }) => run_id === patch.runId && step_id === stepId);
     return isNew && jobOf(rows, patch)?.lost_workers === 0;
+  };
+}
+
+// ------------------------------------------------------------------------------------------------ suspensions
+
+function isSuspended({ rows, now, seenOf }: OrderInput): (call: Call) => boolean {
+  const isFirst = firstOf();
+  return (call) => {
+    const patch = patchOf(call);
+    if (!isFirst(patch.jobId)) return false;
+    const { timeoutAt } = patch.waits[0]!;
+    const isOver = timeoutAt !== null && timeoutAt <= now;
+    const isLeft = isOver && patch.beside !== undefined;
+    return !isLeft && jobOf(rows, patch)?.lost_workers === 0 && isQuiet(rows, patch, now, seenOf(call));
   };
 }
 

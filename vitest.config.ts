@@ -83,8 +83,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Two cores, and a fifth of the time a test waits for a process, a lock or a disk: four workers keep both busy.
-    maxWorkers: 4,
+    // Two cores, and a third of the time a test waits for a process, a lock, a timer or a disk: five workers keep both busy.
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "./scripts/repeat-reporter.ts"],
     projects: [

@@ -2,7 +2,10 @@
 // `npm run test:integration` or `npm run proof`. A defect that nothing catches is a hole in the net.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 
+const { values } = parseArgs({ options: { only: { type: "string" } } });
+const chosen = values.only === undefined ? [] : ["--only", values.only];
 const root = join(import.meta.dirname, "..");
 const lists = [
   ["engine and stores, by the simulator", "sim/dist/mutants.js"],
@@ -11,6 +14,6 @@ const lists = [
 ];
 for (const [about, program] of lists) {
   console.log(`\n${about}`);
-  const { status } = spawnSync(process.execPath, [program, ...process.argv.slice(2)], { cwd: root, stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, [program, ...chosen], { cwd: root, stdio: "inherit" });
   if (status !== 0) process.exitCode = 1;
 }

@@ -3,6 +3,7 @@ import type { AdvanceAnswer, AdvanceInput } from "../advance.ts";
 import { advanceRun as advanceByRule } from "../rules/advance-run.ts";
 import type { ClosedClaim } from "../rules/database.ts";
 import { claimsOfRun } from "../rules/end-run.ts";
+import { signalTurn } from "../rules/resume-waits.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import { noLocks, slotLocks } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
@@ -20,7 +21,8 @@ export async function lockMoved(
   const claims = next.kind === "end" ? await driveAwaited(claimsOfRun(tx, env, runId, next.releaseKey)) : [];
   const isMore = beside !== undefined && beside.want > beside.keep;
   const slots = isMore ? await slotLocks(tx, env, jobId) : noLocks;
-  await lockAhead(tx, ingest === null ? [] : [{ env, ...ingest }], { env, claims }, slots);
+  const signals = waits.flatMap((wait) => (wait.kind === "signal" ? [signalTurn(env, tx.indexed(wait.signal))] : []));
+  await lockAhead(tx, ingest === null ? [] : [{ env, ...ingest }], { env, claims }, [...slots, ...signals]);
   await lockChildren(tx, env, waits, ingest);
   return claims;
 }

@@ -23,11 +23,20 @@ import pg from "pg";
 import { ManualClock } from "../../platform/manual-clock.ts";
 import { withRealTimers } from "../../testing/real-timers.suite.ts";
 import type { AdvanceAnswer, AdvanceInput } from "../advance.ts";
+import { newEvent, startFlow, startPair } from "../contract/world.ts";
 import type { LeasedJob, LeaseInput } from "../leases.ts";
 import type { Store } from "../store.ts";
 import { orderCalls } from "./batch-order.suite.ts";
 import type { openPostgresStore } from "./postgres-store.ts";
-import { type Call, type Group, type GroupKind, RandomCalls, readNames, type StoreRows } from "./random-calls.suite.ts";
+import {
+  type Call,
+  eventNames,
+  type Group,
+  type GroupKind,
+  RandomCalls,
+  readNames,
+  type StoreRows,
+} from "./random-calls.suite.ts";
 import { quoted, tableNames } from "./statement.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -112,7 +121,9 @@ function leasedJobs(result: unknown): readonly LeasedJob[] {
 
 // ------------------------------------------------------------------------------------------------ rows
 
-const comparedTables = tableNames.filter((table) => table !== "locks");
+/** How nodes find what each of them is about to commit, not what they commit. */
+const ownTables: ReadonlySet<string> = new Set(["locks", "watched_names", "event_arrivals", "wait_checks"]);
+const comparedTables = tableNames.filter((table) => !ownTables.has(table));
 /** Long texts are compared by their hashes. */
 const columnsOf: Readonly<Record<string, string>> = { run_logs: "env, run_id, part, md5(lines) as lines" };
 
@@ -159,7 +170,7 @@ const numberQueuesSql = (schema: string): string => `
 
 const emptySql = (schema: string): string =>
   tableNames
-    .filter((table) => table !== "meta")
+    .filter((table) => table !== "meta" && table !== "watched_names")
     .map((table) => `delete from ${quoted(schema)}.${table}`)
     .join(";");
 
@@ -439,6 +450,7 @@ export class BatchDifferential {
     const { batched, single, clock } = this;
     // A sequence begins at a full hour, whatever came before it: minutes and hours are the same when it is repeated alone.
     clock.advance(2 * hourMs - (clock.wallMs() % hourMs));
+    await this.watchNames(env);
     for (const each of [batched, single]) each.begin();
     const calls = new RandomCalls(seed, env);
     const executed: ExecutedCall[] = [];
@@ -520,6 +532,15 @@ export class BatchDifferential {
     const name = `${tables.length} tables of ${schema}`;
     const { rows } = await this.admin.query({ name, text: rowsSql(schema, tables), values: [env] });
     return { ...rows[0].part0, ...rows[0].part1 };
+  }
+
+  /** The first wait for a name starts its transaction over, and two calls for one run may change places. */
+  private async watchNames(env: string): Promise<void> {
+    const cancelOn = eventNames.map((eventName) => ({ eventName, path: "", value: "", rest: null, lastsMs: null }));
+    const pairs = [startPair("watch", { flow: startFlow({ cancelOn }) })];
+    const input = { env, registration: null, events: [newEvent("watch")], pairs, leaseTo: null };
+    for (const { store } of [this.batched, this.single]) await store.ingest(input);
+    await this.admin.query([this.batched, this.single].map(({ schema }) => emptySql(schema)).join(";"));
   }
 
   private async leaseNothing(env: string): Promise<void> {

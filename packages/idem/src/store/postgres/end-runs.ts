@@ -17,11 +17,13 @@ import { hasSlots } from "./lane-slots.ts";
 import { logColumns } from "./save-log.ts";
 import { inJobOrder } from "./suspend-runs.ts";
 import type { Transaction } from "./transaction.ts";
+import { bucketOf } from "./wait-checks.ts";
 
 // "offset 0": or the planner reads all waits into a table of names, to look up one of them.
-const nobodyWaits = (name: string) => `
+const isUnheard = (name: string, bucket: string) => `
   (${name} is null or (not exists (select 1 from waits w where w.env = given.env and w.event_name = ${name} offset 0)
-                   and not exists (select 1 from cancels c where c.env = given.env and c.event_name = ${name} offset 0)))`;
+                   and not exists (select 1 from cancels c where c.env = given.env and c.event_name = ${name} offset 0)
+                   and not exists (select 1 from watched_names b where b.env = given.env and b.bucket = ${bucket} offset 0)))`;
 
 // Says nothing new, and keeps the planner from reading all of a table that it believes to be empty.
 const isOneOf = (table: string) => `
@@ -40,13 +42,14 @@ const endRunsSql = (now: string, isWanted: string, told: string, logs: Logs) => 
   given as materialized (
     select * from unnest(cast(:ns as int[]), cast(:envs as text[]), cast(:ids as text[]), cast(:fences as bigint[]),
                          cast(:workers as text[]), cast(:states as text[]), cast(:results as text[]),
-                         cast(:registrations as bigint[]), cast(:names1 as text[]), cast(:names2 as text[])${logs.given})
-      as g (n, env, id, fence, worker, state, result, registration, name_1, name_2${logs.columns})),
+                         cast(:registrations as bigint[]), cast(:names1 as text[]), cast(:names2 as text[]),
+                         cast(:buckets1 as text[]), cast(:buckets2 as text[])${logs.given})
+      as g (n, env, id, fence, worker, state, result, registration, name_1, name_2, bucket_1, bucket_2${logs.columns})),
   quiet as materialized (
     select given.* from t, given
      where (registration is null or registration = coalesce(
              (select cast(value as bigint) from meta where name = 'registration:' || given.env), 0))
-       and ${nobodyWaits("name_1")} and ${nobodyWaits("name_2")}),
+       and ${isUnheard("name_1", "bucket_1")} and ${isUnheard("name_2", "bucket_2")}),
   held as materialized (
     select quiet.*, job.had_waits, job.lane from quiet, lateral (
       select j.had_waits, j.lane from jobs j
@@ -130,6 +133,8 @@ export function isPlainEnd({ steps, attempts, waits, ingest, next }: AdvanceInpu
   );
 }
 
+const nameOf = ({ ingest }: AdvanceInput, n: number): string | null => ingest?.events[n]?.name ?? null;
+
 type EndedRow = { readonly n: number; readonly now: number | null; readonly lane: string | null };
 
 function endAll(
@@ -151,8 +156,10 @@ function endAll(
     states: given.map(({ end }) => end.state),
     results: given.map(({ end }) => end.result),
     registrations: given.map(({ input }) => input.ingest?.registration ?? null),
-    names1: given.map(({ input }) => input.ingest?.events[0]?.name ?? null),
-    names2: given.map(({ input }) => input.ingest?.events[1]?.name ?? null),
+    names1: given.map(({ input }) => nameOf(input, 0)),
+    names2: given.map(({ input }) => nameOf(input, 1)),
+    buckets1: given.map(({ input }) => bucketOf(nameOf(input, 0) ?? "")),
+    buckets2: given.map(({ input }) => bucketOf(nameOf(input, 1) ?? "")),
   });
 }
 

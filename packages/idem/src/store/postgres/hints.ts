@@ -71,6 +71,12 @@ export class Hints implements StoreSharing {
     return this.options.stand();
   }
 
+  /** For this process too: no call's answer tells it. */
+  tellAll(hint: StoreHint): void {
+    for (const listener of this.listeners) listener(hint);
+    this.tell(hint);
+  }
+
   /** For the others; sent soon. */
   tell(hint: StoreHint): void {
     if (this.isClosed || this.isOff) return;

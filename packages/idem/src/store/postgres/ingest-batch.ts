@@ -22,12 +22,6 @@ const storeEventsSql = `
   on conflict (env, id) do nothing
   returning env, id`;
 
-// "offset 0": or the planner reads all waits into a table of names, to look up one of them.
-const awaitedSql = `
-  select env, name from unnest(cast(:envs as text[]), cast(:names as text[])) as given (env, name)
-   where exists (select 1 from waits w where w.env = given.env and w.event_name = given.name offset 0)
-      or exists (select 1 from cancels c where c.env = given.env and c.event_name = given.name offset 0)`;
-
 /** The registration of each environment the calls are for. */
 export async function registrationsOf(connection: Connection, inputs: readonly Pick<IngestInput, "env">[]) {
   const db = new RuleDatabase(connection);
@@ -85,10 +79,8 @@ export async function storeAhead(tx: Transaction, inputs: readonly Asking[]): Pr
       sources: given.map(({ event }) => event.sourceRunId),
     }),
     lockStarts(tx, inputs),
-    tx.connection.find<{ env: string; name: string }>(awaitedSql, {
-      envs: [...names.values()].map(({ env }) => env),
-      names: [...names.values()].map(({ name }) => name),
-    }),
+    // Behind the insert, in the same order on the server: wait-checks.ts relies on it.
+    tx.waitChecks.arrive(tx, given),
   ]);
   const isStored = new Set(stored.map(({ env, id }) => inEnv(env, id)));
   for (const id of events.keys()) tx.ahead.events.set(id, isStored.has(id));

@@ -74,6 +74,8 @@ export const lists: Statements["lists"] = {
           from cancelling where cancelling.path is not null)
     select path from awaited where path is not null
     union select path from cancelling where path is not null
+    -- A system event that another transaction may be about to wait for (wait-checks.ts).
+    union select '' from watched_names where env = :env and bucket = :name
     order by path`,
   openCounts: `
     select fn, count(*) filter (where leased_by is not null) as running,

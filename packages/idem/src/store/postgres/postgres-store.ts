@@ -99,9 +99,20 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { platform, wallMs, isUnbatched = false } = options;
   const { schema } = address;
   const { lockWaitMs } = sessions;
-  const transactions = new Transactions({ pool, connection, schema, platform, wallMs, lockWaitMs, where });
+  const onDelivered = (env: string) => hints.tellAll({ env, kind: "queued" });
+  const transactions = new Transactions({
+    pool,
+    connection,
+    schema,
+    platform,
+    wallMs,
+    lockWaitMs,
+    where,
+    isPlain,
+    onDelivered,
+  });
   const beats = transactions.over(sessions.beats(), sessions.beatPatienceMs);
-  const hints = new Hints({
+  const hints: Hints = new Hints({
     sessions,
     address,
     isOff: isPlain,

@@ -154,7 +154,7 @@ type FunctionName = (typeof functionNames)[number];
 /** Only these are looked up by their names, when a buffer is flushed. */
 const buffered = ["gathered", "settled"] as const satisfies readonly FunctionName[];
 
-const eventNames = ["paid", "shipped", "stop"] as const;
+export const eventNames = ["paid", "shipped", "stop"] as const;
 const keys = ['"k1"', '"k2"'] as const;
 const callerIds = ["c1", "c2"] as const;
 const signals = ["s1", "s2"] as const;

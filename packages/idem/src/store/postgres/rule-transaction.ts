@@ -32,8 +32,9 @@ import type { RankFloors } from "./rank-floors.ts";
 import { insertStep } from "./record-step.ts";
 import { RuleDatabase } from "./rule-database.ts";
 import { saveLog } from "./save-log.ts";
-import { isAwaited, storeEvent, storeInTurn } from "./store-event.ts";
+import { storeEvent, storeInTurn } from "./store-event.ts";
 import { inEnv, nothingAhead, type Transaction } from "./transaction.ts";
+import type { NewListener, WaitChecks } from "./wait-checks.ts";
 import { writeAudit } from "./write-audit.ts";
 
 const pairsOfAllSql = `
@@ -56,6 +57,9 @@ export interface Begun {
   readonly floors: RankFloors;
   /** Stamps are ahead of the server's clock. */
   readonly isAhead: boolean;
+  readonly waitChecks: WaitChecks;
+  /** By which `waitChecks` knows when it began. */
+  readonly attempt: number;
 }
 
 export class StoreTransaction extends RuleDatabase implements Transaction {
@@ -64,12 +68,15 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   readonly floors: RankFloors;
   readonly claims = new Map<string, LockedClaim>();
   readonly ahead = nothingAhead();
+  readonly waitChecks: WaitChecks;
+  readonly listeners = new Map<string, NewListener>();
 
   constructor(private readonly begun: Begun) {
     super(begun.connection);
     this.at = begun.at;
     this.turns = begun.turns;
     this.floors = begun.floors;
+    this.waitChecks = begun.waitChecks;
   }
 
   /** Its waits, its rules that cancel and its slots go with it: what was read of them ahead is read again. */
@@ -166,8 +173,18 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     return new Sent(isInLine(this, env, slots));
   }
 
-  noteAwaited(env: string, eventName: string): void {
-    this.ahead.awaited.delete(inEnv(env, eventName));
+  noteAwaited(env: string, eventName: string, stamp: number): void {
+    this.watch([{ env, name: eventName, stamp }]);
+  }
+
+  watch(names: readonly NewListener[]): void {
+    this.waitChecks.require(this.begun.attempt, names);
+    for (const watched of names) {
+      const key = inEnv(watched.env, watched.name);
+      // Stamps grow: the first one of a name is the smallest.
+      if (!this.listeners.has(key)) this.listeners.set(key, watched);
+      this.ahead.awaited.delete(key);
+    }
   }
 
   *awaitRun(env: string, runId: string): Rule<boolean> {
@@ -240,9 +257,14 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     return this.ahead.events.get(inEnv(env, eventId)) === true;
   }
 
-  isAwaited(env: string, eventName: string): Asked<boolean> {
-    const known = this.ahead.awaited.get(inEnv(env, eventName));
-    return known === undefined ? new Sent(isAwaited(this, env, eventName)) : new Given(known);
+  isAwaited(env: string, event: Pick<NewEvent, "id" | "name">): Asked<boolean> {
+    const known = this.ahead.awaited.get(inEnv(env, event.name));
+    if (known !== undefined) return new Given(known);
+    return new Sent<boolean>(this.waitChecks.isAwaited(this, env, event));
+  }
+
+  mayBeAwaited(env: string, eventName: string): Asked<boolean> {
+    return new Sent(this.waitChecks.mayBeAwaited(this, env, eventName));
   }
 
   *isNewEvent(env: string, event: NewEvent): Rule<boolean> {

@@ -39,6 +39,9 @@ const tables = [
   "channels",
   "messages",
   "event_values",
+  "watched_names",
+  "event_arrivals",
+  "wait_checks",
 ] as const;
 
 export const tableNames: readonly string[] = tables;

@@ -1,4 +1,4 @@
-// An event, and whether anybody waits for such; for many calls at once both are found ahead of them (ingest-batch.ts).
+// One event is stored. For many calls at once that is done ahead of them (ingest-batch.ts).
 import type { NewEvent } from "../ingest.ts";
 import { inEnv, type Transaction } from "./transaction.ts";
 
@@ -6,10 +6,6 @@ const insertEventSql = `
   insert into events (env, id, caller_id, name, data, ts, extra, received_at, stamp, source_run_id)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (env, id) do nothing`;
-
-const someoneWaitsSql = `
-  select 1 where exists (select 1 from waits where env = ? and event_name = ?)
-              or exists (select 1 from cancels where env = ? and event_name = ?)`;
 
 /** Whether it was not there before. Waits for whoever is storing it just now. */
 export async function storeEvent(tx: Transaction, env: string, event: NewEvent): Promise<boolean> {
@@ -25,8 +21,4 @@ export async function storeInTurn(tx: Transaction, env: string, event: NewEvent)
   // Twice in one transaction: the second time it is there.
   tx.ahead.events.set(ahead, false);
   return isNew;
-}
-
-export async function isAwaited({ connection }: Transaction, env: string, eventName: string): Promise<boolean> {
-  return (await connection.one(someoneWaitsSql, env, eventName, env, eventName)) !== undefined;
 }

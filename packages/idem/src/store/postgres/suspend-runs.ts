@@ -176,6 +176,12 @@ function among<W extends Waiting>(given: readonly W[], rows: readonly { readonly
 /** Begins the waits and gives the leases back, of those that are quiet; answers the lane of each by its place. */
 export async function giveBack(tx: Transaction, held: readonly Waiting[]): Promise<ReadonlyMap<number, string | null>> {
   if (held.length === 0) return new Map();
+  const stamps = held.map(() => tx.stamp());
+  tx.watch(
+    held.flatMap(({ input, wait }, i) =>
+      wait.kind === "event" ? [{ env: input.env, name: wait.eventName, stamp: stamps[i]! }] : [],
+    ),
+  );
   const rows = await tx.connection.find<{ n: number; lane: string | null }>(suspendSql, {
     now: tx.at.now,
     ns: held.map(({ n }) => n),
@@ -197,7 +203,7 @@ export async function giveBack(tx: Transaction, held: readonly Waiting[]): Promi
     values: held.map(({ wait }) => (wait.kind === "event" ? tx.indexed(wait.value) : null)),
     rests: held.map(({ wait }) => (wait.kind === "event" ? wait.rest : null)),
     children: held.map(({ childRunId }) => childRunId),
-    stamps: held.map(() => tx.stamp()),
+    stamps,
     inputs: held.map(({ wait }) => wait.input ?? null),
   });
   tx.keepStamps();

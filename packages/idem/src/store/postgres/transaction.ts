@@ -6,6 +6,7 @@ import type { Connection } from "./connection.ts";
 import type { LaneTurns } from "./lane-round.ts";
 import type { EmptyBuffer } from "./lock-buffers.ts";
 import type { RankFloors } from "./rank-floors.ts";
+import type { NewListener, WaitChecks } from "./wait-checks.ts";
 
 export interface Transaction extends RuleTransaction {
   readonly connection: Connection;
@@ -17,6 +18,11 @@ export interface Transaction extends RuleTransaction {
   keepTime(): void;
   readonly turns: LaneTurns;
   readonly floors: RankFloors;
+  readonly waitChecks: WaitChecks;
+  /** Events that it begins to wait for. */
+  readonly listeners: ReadonlyMap<string, NewListener>;
+  /** It begins to wait for events of these names; throws if one of them has to be watched first (wait-checks.ts). */
+  watch(names: readonly NewListener[]): void;
   /** The keys it has locked. */
   readonly claims: Map<string, LockedClaim>;
   /** What was read or written ahead for many calls at once. */

@@ -24,10 +24,13 @@ import { StoreTransaction } from "./rule-transaction.ts";
 import { refuseCutShort } from "./sessions.ts";
 import { quoted } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
+import { UnwatchedName, WaitChecks } from "./wait-checks.ts";
 
 // Longer than a crash-restart of the server and than most failovers.
 const patienceDefaultMs = 20_000;
 const racesMax = 3;
+// A batch may begin waits for many names and find one after the other. They share this many buckets, and a few system events.
+const unwatchedMax = 300;
 const pauseMs = { first: 20, longest: 1_000 } as const;
 
 // Of all that writes nothing into a table only this makes a commit wait: an xid alone does not (PostgreSQL 18.4).
@@ -71,12 +74,18 @@ export interface TransactionsOptions {
   /** How long it is asked again for. */
   readonly patienceMs?: number;
   readonly clock?: DatabaseClock;
+  /** Nothing that only PostgreSQL itself has. */
+  readonly isPlain?: boolean;
+  /** Events were left to be delivered to waits that began as the events arrived. */
+  readonly onDelivered?: (env: string) => void;
+  readonly waitChecks?: WaitChecks;
 }
 
 export class Transactions {
   readonly clock: DatabaseClock;
   private readonly turns = new LaneTurns();
   readonly floors: RankFloors;
+  private readonly waitChecks: WaitChecks;
   private readonly beginSql: string;
   private isClosed = false;
   /** Whether commits wait for a standby, as far as is known. */
@@ -97,6 +106,15 @@ export class Transactions {
     this.patienceMs = options.patienceMs ?? patienceDefaultMs;
     this.clock = options.clock ?? new DatabaseClock(platform);
     this.floors = new RankFloors(() => platform.monoMs());
+    this.waitChecks =
+      options.waitChecks ??
+      new WaitChecks({
+        platform,
+        connection: options.connection,
+        transactions: this,
+        isPlain: options.isPlain ?? false,
+        onDelivered: options.onDelivered ?? (() => {}),
+      });
     const meta = `${quoted(schema)}.meta`;
     // A node that is frozen in the middle of a transaction must not keep its locks for as long as a lease lasts.
     this.beginSql = `
@@ -112,11 +130,12 @@ export class Transactions {
 
   /** The same over sessions of their own, by the same clock. */
   over(pool: Pool, patienceMs: number): Transactions {
-    return new Transactions({ ...this.options, pool, patienceMs, clock: this.clock });
+    return new Transactions({ ...this.options, pool, patienceMs, clock: this.clock, waitChecks: this.waitChecks });
   }
 
   close(): void {
     this.isClosed = true;
+    this.waitChecks.close();
   }
 
   /** `isRepeatable`: asked again also when nobody knows whether it was committed. */
@@ -156,6 +175,7 @@ export class Transactions {
   async untilKnown<T>(attempt: () => Promise<T>, isRepeatable = true): Promise<T> {
     const since = this.platform.monoMs();
     let races = 0;
+    let unwatched = 0;
     for (let pause: number = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.longest)) {
       if (this.isClosed) throw errors.STORE_UNAVAILABLE({ why: "it was closed" });
       try {
@@ -163,6 +183,10 @@ export class Transactions {
       } catch (error) {
         if (error instanceof IdemError) throw error;
         const cause = error instanceof Uncommitted ? error.cause : error;
+        if (cause instanceof UnwatchedName && unwatched++ < unwatchedMax) {
+          await this.waitChecks.watch(cause.names);
+          continue;
+        }
         const fault = faultOf(cause);
         if (fault === "raced") races++;
         const isOver = this.platform.monoMs() - since > this.patienceMs || races > racesMax;
@@ -193,15 +217,18 @@ export class Transactions {
     });
     let isSound = false;
     let isCommitSent = false;
+    const { waitChecks } = this;
+    const attempt = waitChecks.attempt();
     try {
       const connection = this.connection.on(client);
       const { at, isAhead, isFollowed, found } = await this.begin(client, connection, first, use);
       const { clock, turns, floors } = this;
-      const tx = new StoreTransaction({ connection, at, clock, turns, floors, isAhead });
+      const tx = new StoreTransaction({ connection, at, clock, turns, floors, isAhead, waitChecks, attempt });
       try {
         const answer = await body(tx, found);
         dropMade(tx);
         dropEmptyBuffers(tx);
+        waitChecks.insert(tx, tx.listeners.values());
         if (use === "answer" && isFollowed) connection.write(standSql);
         connection.flush();
         // Sent behind the writes without waiting for them: where one of them failed, this commits nothing.
@@ -217,7 +244,10 @@ export class Transactions {
         await client.query("rollback");
         // A server that can only be read answers, and will go on to: another session may find another one.
         isSound = faultOf(error) !== "unknown";
-        throw error;
+        throw waitChecks.errorOf(error, tx.listeners.values());
+      } finally {
+        // Also when its outcome is unknown.
+        if (isCommitSent && tx.listeners.size > 0) waitChecks.committed();
       }
     } catch (error) {
       if (isCommitSent || error instanceof IdemError) throw error;

@@ -89,6 +89,7 @@ export async function sweepStore(tx: Transaction, input: { max: number; repair: 
   const repaired = input.repair ? await connection.run(repairSql, at.now, input.max) : 0;
   const reaped = await connection.run(reapSql, at.windowNow(0), input.max);
   reapLimits(tx, input.max);
+  await tx.waitChecks.maintain(tx);
   await driveAwaited(reapMessages(tx, input.max));
   const isCounted = !isWholeBatch(await driveAwaited(foldEnds(tx)));
   return { rescued, repaired, reaped, isCounted, queued: rescued > 0 || repaired > 0 };

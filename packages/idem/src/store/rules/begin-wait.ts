@@ -57,6 +57,7 @@ export function* beginWait(
       return yield* recordAtOnce(childRunId, { kind, json: child.result ?? "null" });
     }
   }
+  const stamp = tx.stamp();
   tx.write(noteWaitSql, env, runId);
   tx.write(
     insertWaitSql,
@@ -76,11 +77,11 @@ export function* beginWait(
     wait.kind === "event" ? wait.rest : null,
     wait.kind === "signal" ? tx.indexed(wait.signal) : null,
     childRunId,
-    tx.stamp(),
+    stamp,
     tx.at.now,
     wait.input ?? null,
   );
-  if (wait.kind === "event") tx.noteAwaited(env, wait.eventName);
+  if (wait.kind === "event") tx.noteAwaited(env, wait.eventName, stamp);
   tx.keepStamps();
   return false;
 }

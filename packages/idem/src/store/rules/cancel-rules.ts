@@ -14,8 +14,9 @@ export function keepRules(tx: RuleTransaction, env: string, runId: string, rules
   rules.forEach((rule, n) => {
     const endsAt = rule.lastsMs === null ? null : tx.at.now + rule.lastsMs;
     const { eventName, path, value, rest } = rule;
-    tx.write(insertRuleSql, env, runId, n, eventName, path, tx.indexed(value), rest, endsAt, tx.stamp());
-    tx.noteAwaited(env, eventName);
+    const stamp = tx.stamp();
+    tx.write(insertRuleSql, env, runId, n, eventName, path, tx.indexed(value), rest, endsAt, stamp);
+    tx.noteAwaited(env, eventName, stamp);
   });
   if (rules.length > 0) tx.keepStamps();
 }

@@ -89,8 +89,8 @@ export interface RuleTransaction extends Database {
   slotUses(slots: readonly string[]): Asked<ReadonlyMap<string, number>>;
   /** Whether a run stands in line that would take one of them. */
   isInLine(env: string, slots: readonly string[]): Asked<boolean>;
-  /** Somebody waits for events of the name. */
-  noteAwaited(env: string, eventName: string): void;
+  /** A run begins to wait for events of the name, or is cancelled by them from now on; the stamp is that of its row. */
+  noteAwaited(env: string, eventName: string, stamp: number): void;
   /** Somebody waits for the run, and its end looks for him. True where it is known to be open. */
   awaitRun(env: string, runId: string): Asked<boolean>;
   /** False where nobody can be waiting for it. */
@@ -132,8 +132,10 @@ export interface RuleTransaction extends Database {
   storeEvent(env: string, event: NewEvent, pairs: readonly NewPair[]): Asked<boolean>;
   /** Stored a moment ago for many calls of this transaction at once, and the turn of its call is yet to come. */
   isStoredAhead(env: string, eventId: string): boolean;
-  /** Whether anybody waits for events of the name, or is cancelled by them. */
-  isAwaited(env: string, eventName: string): Asked<boolean>;
+  /** Whether a run waits for events of this one's name, or is cancelled by them. The event is stored. */
+  isAwaited(env: string, event: Pick<NewEvent, "id" | "name">): Asked<boolean>;
+  /** The same before the event is stored. Also true while another transaction may be about to begin such a wait. */
+  mayBeAwaited(env: string, eventName: string): Asked<boolean>;
   /** PostgreSQL stores a new one: of two calls at once, only one finds it new. */
   isNewEvent(env: string, event: NewEvent): Asked<boolean>;
 

@@ -55,7 +55,7 @@ function* isRepeat(tx: RuleTransaction, { env, events }: IngestInput): Rule<bool
 /** Events that a step or a run sends in its own transaction. Those nobody listens to are not stored at all. */
 export function* ingestNested(tx: RuleTransaction, env: string, nested: NestedIngest): Rule<Ingested> {
   // All are asked before the first is waited for.
-  const asked = nested.events.map(({ name, ifAwaited }) => (ifAwaited === true ? tx.isAwaited(env, name) : yes));
+  const asked = nested.events.map(({ name, ifAwaited }) => (ifAwaited === true ? tx.mayBeAwaited(env, name) : yes));
   const kept: boolean[] = [];
   for (const each of asked) kept.push(yield* each);
   const { events, pairs } = keptEvents(nested, kept);
@@ -126,7 +126,7 @@ function* decideEvent(
       recordStart(tx, env, pair, yield* startRun(tx, env, startOf(event, pair, claim), out), out);
     } else yield* fillBuffer(tx, env, bufferedOf(event, pair, claim, pair.flow.buffer), out);
   }
-  if (yield* tx.isAwaited(env, event.name)) deliver(tx, env, event, deliverTo, out);
+  if (yield* tx.isAwaited(env, event)) deliver(tx, env, event, deliverTo, out);
 }
 
 function addValues(tx: RuleTransaction, env: string, { id, name, values = [] }: NewEvent): void {

@@ -25,6 +25,9 @@ export function* resumeWaits(tx: RuleTransaction, input: ResumeInput): Rule<Resu
   return { kind: "resumed", woken: input.waits.flatMap((each) => resumed.get(each) ?? []) };
 }
 
+/** A signal and a run that begins to wait for it take turns, so that the signal finds a wait that is being committed. */
+export const signalTurn = (env: string, signal: string): string => `signal:${JSON.stringify([env, signal])}`;
+
 export function* resumeSignal(
   tx: RuleTransaction,
   env: string,
@@ -32,7 +35,9 @@ export function* resumeSignal(
   outcome: Outcome,
   byHand?: Audited,
 ): Rule<SignalAnswer> {
-  const wait = yield* tx.one<WaitRow>(tx.sql.waits.ofSignal, env, tx.indexed(signal));
+  const indexed = tx.indexed(signal);
+  yield* tx.turn(signalTurn(env, indexed));
+  const wait = yield* tx.one<WaitRow>(tx.sql.waits.ofSignal, env, indexed);
   const woken = wait === undefined ? null : yield* endWaitAndWake(tx, env, wait, outcome);
   if (woken !== null && byHand !== undefined) {
     tx.audit(env, { action: "raise-signal", subject: signal, reason: `woke ${woken.runId}`, ...byHand });

@@ -258,7 +258,12 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     return false;
   }
 
-  isAwaited(env: string, eventName: string): Asked<boolean> {
+  isAwaited(env: string, { name }: Pick<NewEvent, "name">): Asked<boolean> {
+    return this.mayBeAwaited(env, name);
+  }
+
+  /** One transaction at a time: none other can be about to begin a wait. */
+  mayBeAwaited(env: string, eventName: string): Asked<boolean> {
     return isAwaited(this, env, eventName) ? yes : no;
   }
 

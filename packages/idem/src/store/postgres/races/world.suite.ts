@@ -54,6 +54,26 @@ export class Wire {
     return { reached, release };
   }
 
+  /** Holds back the n-th statement from now on, of those that are meant; `isReached` tells whether there were so many. */
+  holdNth(n: number, isMeant: (sql: string) => boolean) {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let left = n;
+    const held = { isReached: false, reached: Promise.resolve(), release: () => release() };
+    held.reached = new Promise<void>((reach) => {
+      this.watch = (sql) => {
+        if (!isMeant(sql) || left-- > 0) return "sent";
+        this.watch = null;
+        held.isReached = true;
+        reach();
+        return released.then(() => "sent" as const);
+      };
+    });
+    return held;
+  }
+
   fateOf(sql: string, params: readonly unknown[]): Fate | Promise<Fate> {
     this.sent.set(sql, params);
     return this.watch?.(sql) ?? "sent";

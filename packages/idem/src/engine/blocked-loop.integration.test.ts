@@ -1,4 +1,4 @@
-// Two processes over one PostgreSQL, with a lease of four seconds: one of them is kept busy, or stopped, for longer than that.
+// Two processes over one PostgreSQL, with a lease of a few seconds: one of them is kept busy, or stopped, for longer than that.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -14,10 +14,13 @@ afterAll(() => server.remove());
 const built = fileURLToPath(new URL("../../modules", import.meta.url));
 // Long enough that a busy machine renews it in time.
 const leaseTermMs = 4_000;
+// Also long enough to start a thread that renews it.
+const leaseTermAtStartMs = 8_000;
 
-// A node from the built package, with one function whose step runs the given body; it says what happens, a line each.
+// A node from the built package, with one function whose step runs the given body; it says what happens, a line each. One whose role is "api"
+// accepts events and executes nothing.
 const code = `
-  const [built, url, name, termMs, body] = process.argv.slice(1);
+  const [built, url, name, role, termMs, body] = process.argv.slice(1);
   const load = (file) => import(built + "/" + file + ".js");
   const { default: pg } = await import("pg");
   const { openPostgresStore } = await load("store/postgres/postgres-store");
@@ -32,7 +35,7 @@ const code = `
   const store = await openPostgresStore({ url, pg, platform: nodePlatform, owner: name, leaseTermMs });
   const engine = new Engine({
     store, platform: nodePlatform, env: "default", app: "shop", runsInFlight: 10, leaseTermMs, eventWindowMs: 60_000,
-    telling: new Telling({ logger, platform: nodePlatform }), checkEvents: async () => {},
+    about: { node: name, version: "1.0.0", role }, telling: new Telling({ logger, platform: nodePlatform }), checkEvents: async () => {},
   });
   const work = new Function("name", "say", "return (" + body + ")")(name, say);
   const codes = defineFunction("shop", { id: "work", retries: 0 }, [{ event: "work" }], async ({ step }) => {
@@ -58,10 +61,16 @@ interface Said {
   readonly entered?: number;
 }
 
-function startNode(url: string, name: string, body: string, all: Said[]) {
+function startNode(
+  url: string,
+  name: string,
+  body: string,
+  all: Said[],
+  { role = "all", termMs = leaseTermMs }: { readonly role?: "all" | "api"; readonly termMs?: number } = {},
+) {
   const child: ChildProcess = spawn(
     process.execPath,
-    ["--input-type=module", "-e", code, built, url, name, String(leaseTermMs), body],
+    ["--input-type=module", "-e", code, built, url, name, role, String(termMs), body],
     { stdio: ["ignore", "pipe", "ignore", "ipc"], cwd: fileURLToPath(new URL(".", import.meta.url)) },
   );
   const waiting: { readonly what: string; resolve(): void }[] = [];
@@ -101,6 +110,26 @@ test("a step that keeps the event loop busy for longer than a lease is entered o
   // The thread beside the main one keeps no process alive.
   one.child.send("stop");
   await one.ended;
+});
+
+test("a process whose first step blocks the event loop right after its start keeps its run", async () => {
+  const url = `${server.url}?schema=backlog&pool=3`;
+  const said: Said[] = [];
+  const options = { termMs: leaseTermAtStartMs };
+  // Longer than a lease lasts and than it takes another node to look for lost ones.
+  const blocked = `() => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20_000); return name; }`;
+  const receiver = startNode(url, "receiver", blocked, said, { ...options, role: "api" });
+  await receiver.heard("started");
+  receiver.child.send("send");
+  await receiver.heard("sent");
+  // The run waits in the store; the node that starts now leases it at once.
+  const one = startNode(url, "one", blocked, said, options);
+  await one.heard("entered");
+  const two = startNode(url, "two", blocked, said, options);
+  await two.heard("started");
+  await Promise.race([one.heard("recorded"), two.heard("entered")]);
+  expect(said.filter(({ what }) => what === "entered")).toEqual([{ what: "entered", name: "one", entered: 1 }]);
+  expect(said.filter(({ what }) => what === "recorded")).toEqual([{ what: "recorded", name: "one", by: "one" }]);
 });
 
 test("a process that is stopped for longer than a lease, with all its threads, records nothing any more when it goes on", async () => {

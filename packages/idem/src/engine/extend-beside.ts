@@ -1,5 +1,6 @@
-// If others take over, a busy event loop must not cost a process its leases: they are extended beside the main thread. The thread for it may
-// fail to start, or end, while the store is away; it is started again, and the main thread beats meanwhile.
+// If other processes take over lost leases, a blocked event loop must not cost a process its own: a thread renews them. It is started, and given
+// the leases, before any user code may run, because the first step may already block the loop. The thread may fail to start, or end: then the main
+// thread renews, and another thread is started after a backoff.
 import type { Platform, Timer } from "../platform/platform.ts";
 import type { Beats, WorkerAbout } from "../store/sharing.ts";
 import type { Store } from "../store/store.ts";
@@ -17,41 +18,51 @@ export interface ExtendBesideOptions {
 }
 
 export class ExtendBeside {
-  private opening: Promise<Beats | null> = Promise.resolve(null);
+  private beats: Beats | null = null;
   private again: Timer | null = null;
+  private pauseMs: number = limits.brokenDelayMs;
+  /** The failure was logged, and no thread has connected since. */
+  private isReported = false;
   private isOver = false;
 
   constructor(private readonly options: ExtendBesideOptions) {}
 
-  start(pauseMs: number = limits.brokenDelayMs): void {
-    if (this.options.store.shared?.beats !== undefined) this.opening = this.open(pauseMs);
+  /** When it returns, the names that may be used are posted to the thread, or the failure is logged. */
+  start(): void {
+    const { store, names, leaseTermMs: termMs, blockedMaxMs, about } = this.options;
+    if (store.shared?.beats === undefined || this.isOver) return;
+    let hasFailed = false;
+    const onOpen = () => {
+      this.pauseMs = limits.brokenDelayMs;
+      this.isReported = false;
+    };
+    const onTrouble = (error: unknown) => {
+      if (hasFailed || this.isOver) return;
+      hasFailed = true;
+      this.startLater(error);
+    };
+    try {
+      this.beats = store.shared.beats({ termMs, blockedMaxMs, about, onOpen, onTrouble });
+      names.extendBy(this.beats);
+    } catch (error) {
+      onTrouble(error);
+    }
+  }
+
+  private startLater(error: unknown): void {
+    const { names, report, platform } = this.options;
+    names.extendBy(null);
+    this.beats = null;
+    if (!this.isReported) report("the heartbeat thread (the main thread renews leases until it is restarted)", error);
+    this.isReported = true;
+    this.again = platform.timer(this.pauseMs, () => this.start(), { background: true });
+    this.pauseMs = Math.min(this.pauseMs * 2, limits.brokenDelayMsMax);
   }
 
   /** Returns the beats it had open; the names it extends are given up first. */
-  async stop(): Promise<Beats | null> {
+  stop(): Beats | null {
     this.isOver = true;
     this.again?.cancel();
-    return this.opening;
-  }
-
-  private async open(pauseMs: number): Promise<Beats | null> {
-    const { store, names, leaseTermMs: termMs, blockedMaxMs, about, report, platform } = this.options;
-    let isTold = false;
-    const onTrouble = (error: unknown) => {
-      if (isTold || this.isOver) return;
-      isTold = true;
-      names.extendBy(null);
-      report("extending leases beside the main thread, which does it itself meanwhile,", error);
-      const nextMs = Math.min(pauseMs * 2, limits.brokenDelayMsMax);
-      this.again = platform.timer(pauseMs, () => this.start(nextMs), { background: true });
-    };
-    try {
-      const beats = await store.shared!.beats!({ termMs, blockedMaxMs, about, onTrouble });
-      if (!isTold) names.extendBy(beats);
-      return beats;
-    } catch (error) {
-      onTrouble(error);
-      return null;
-    }
+    return this.beats;
   }
 }

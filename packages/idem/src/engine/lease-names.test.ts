@@ -137,3 +137,41 @@ test("a process that was frozen with all its threads trusts nothing that was hea
   expect(names.mayBegin("name-1")).toBe(false);
   expect(givenUp).toEqual(["name-1"]);
 });
+
+test.each([
+  ["an answer was lost", (names: LeaseNames) => names.doubt("name-1", new Error("the session was cut"))],
+  ["the name before was given up", (names: LeaseNames) => void names.mayBegin("name-1")],
+])("a new name is posted to the heartbeat thread in the turn that makes it usable: %s", async (_, renew) => {
+  const { platform, names, board } = besideThread();
+  await names.beat();
+  platform.clock.advance(15_000);
+  renew(names);
+  expect([names.current, names.enlisted]).toEqual(["name-2", null]);
+  const turns: [enlisted: string | null, isPosted: boolean][] = [];
+  for (let i = 0; i < 20; i++) {
+    turns.push([names.enlisted, board.has("name-2")]);
+    await Promise.resolve();
+  }
+  expect(turns.every(([enlisted, isPosted]) => (enlisted === "name-2") === isPosted)).toBe(true);
+  expect(turns.at(-1)).toEqual(["name-2", true]);
+});
+
+test("what a heartbeat thread extended counts after the thread has ended, and is posted to the next one", async () => {
+  const { platform, names, asked, givenUp, board } = besideThread();
+  await names.beat();
+  platform.clock.advance(60_000);
+  const askedMono = platform.monoMs() - 4_000;
+  board.set("name-1", { askedMono, state: "held" });
+  names.extendBy(null);
+  expect(names.mayBegin("name-1")).toBe(true);
+  const posted: [name: string, askedMono: number][] = [];
+  names.extendBy({
+    hold: (...held) => void posted.push(held),
+    drop: () => {},
+    last: () => null,
+    close: async () => {},
+  });
+  expect(posted).toEqual([["name-1", askedMono]]);
+  await names.beat();
+  expect([asked, givenUp]).toEqual([["name-1", "name-1"], []]);
+});

@@ -65,10 +65,14 @@ export class LeaseNames {
     return own === undefined || beside?.state !== "held" ? own : Math.max(own, beside.askedMono);
   }
 
-  /** From here on names are extended beside the main thread; null: only from it. */
+  /**
+   * From here on names are extended by this thread; null: only by the main thread. Heartbeats of the thread before it count: without them a
+   * name that it extended while the event loop was blocked would be given up.
+   */
   extendBy(beats: Beats | null): void {
+    const heard = [...this.beatAt.keys()].map((name) => [name, this.heardAt(name)!] as const);
     this.beats = beats;
-    for (const [name, askedMono] of this.beatAt) beats?.hold(name, askedMono);
+    for (const [name, askedMono] of heard) this.heard(name, askedMono);
   }
 
   private get trustMs(): number {
@@ -165,7 +169,10 @@ export class LeaseNames {
     return true;
   }
 
-  /** The lease was extended by an asking at this time: unless it is again, what runs under it is stopped before others take over. */
+  /**
+   * The lease was extended by an asking at this time: unless it is again, what runs under it is stopped before others take over. A name becomes
+   * usable here, and is posted to the heartbeat thread in the same turn: user code that runs under it may block the event loop at once.
+   */
   private heard(name: string, askedMono: number): void {
     if (!this.holds(name)) return;
     this.beatAt.set(name, Math.max(askedMono, this.beatAt.get(name) ?? askedMono));

@@ -2,7 +2,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Platform } from "../platform/platform.ts";
 import type { Idem } from "../sdk/client.ts";
-import type { StoreHint } from "../store/sharing.ts";
+import { defineFunction } from "../sdk/create-function.ts";
+import type { Beats, StoreHint } from "../store/sharing.ts";
 import { held } from "../testing/one-run.suite.ts";
 import { type Handle, type SharedStoreOptions, sharedStore } from "../testing/shared-store.suite.ts";
 import { type TestClock, testIdem } from "../testing/test-idem.ts";
@@ -45,13 +46,13 @@ function nodes(options: SharedStoreOptions = {}): Nodes {
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** An engine in the role of a node, without a client around it. */
-function engineOf({ platform, handle }: Nodes, role: "all" | "api" | "worker", made = handle()) {
+function engineOf({ platform, handle }: Nodes, role: "all" | "api" | "worker", made = handle(), logger = silent) {
   const engine = new Engine({
     store: made.store,
     platform,
     env: "default",
     app: "shop",
-    telling: new Telling({ logger: silent, platform }),
+    telling: new Telling({ logger, platform }),
     runsInFlight: 10,
     leaseTermMs: limits.leaseTermSharedMs,
     eventWindowMs: 60_000,
@@ -367,5 +368,93 @@ describe("roles", () => {
     for (const { beatAt } of listed) expect(world.clock.now() - beatAt!).toBeLessThanOrEqual(limits.heartbeatMs);
     await engines[1]!.stop(0);
     expect((await byNode()).map(({ isDead }) => isDead)).toEqual([false, true, false]);
+  });
+});
+
+describe("the heartbeat thread of a node", () => {
+  const event = { name: "order/paid" };
+
+  /** A node with one function whose heartbeat thread is played: what happens to both, in its order. */
+  function watched(world: Nodes, logger = silent) {
+    const made = world.handle();
+    const happened: string[] = [];
+    const codes = defineFunction("shop", { id: "bill" }, [{ event: event.name }], ({ step }: any) =>
+      step.run("charge", () => void happened.push("entered")),
+    );
+    const engine = engineOf(world, "all", made, logger);
+    const beats = (): Beats => ({
+      hold: () => void happened.push(engine.worker.isRunning ? "posted" : "posted before the worker ran"),
+      drop: () => {},
+      last: () => null,
+      close: async () => void happened.push("closed"),
+    });
+    Object.assign(made.store.shared!, { beats });
+    return { engine, codes, happened, made };
+  }
+
+  test("has the lease before a run of the backlog is entered", async () => {
+    const world = nodes();
+    const { engine, codes, happened } = watched(world);
+    const api = engineOf(world, "api");
+    await api.register(codes);
+    await api.accept([event], 1_000, []);
+    await engine.register(codes);
+    await engine.start();
+    await world.clock.tick(1);
+    expect(happened).toEqual(["posted before the worker ran", "entered"]);
+  });
+
+  test("has the lease before a run is entered that was accepted right after the start", async () => {
+    const world = nodes();
+    const { engine, codes, happened } = watched(world);
+    await engine.register(codes);
+    await engine.start();
+    await engine.accept([event], 1_000, []);
+    await world.clock.tick(1);
+    expect(happened).toEqual(["posted before the worker ran", "entered"]);
+  });
+
+  test("is closed in a process that is stopped while it starts", async () => {
+    const world = nodes();
+    const { engine, happened, made } = watched(world);
+    const end = held();
+    const sweep = made.store.sweep;
+    const begun = new Promise<void>((resolve) => {
+      Object.assign(made.store, {
+        sweep: async (input: Parameters<typeof sweep>[0]) => {
+          resolve();
+          await end.promise;
+          return sweep(input);
+        },
+      });
+    });
+    const starting = engine.start();
+    await begun;
+    await engine.stop(0);
+    end.release();
+    await starting;
+    expect(happened).toEqual(["posted before the worker ran", "closed"]);
+    expect(engine.worker.isRunning).toBe(false);
+  });
+
+  test("is replaced by the main thread where none can be started, which is logged once", async () => {
+    const world = nodes();
+    const logged: unknown[] = [];
+    const { engine, codes, happened, made } = watched(world, {
+      ...silent,
+      error: (line: unknown) => void logged.push(line),
+    });
+    const beats = () => {
+      throw new Error("no threads here");
+    };
+    Object.assign(made.store.shared!, { beats });
+    await engine.register(codes);
+    await engine.start();
+    await world.clock.tick("2m");
+    expect(engine.worker.isBeating).toBe(true);
+    await engine.accept([event], 1_000, []);
+    await world.clock.tick(1);
+    expect(happened).toEqual(["entered"]);
+    expect(logged).toEqual(["idem: the heartbeat thread (the main thread renews leases until it is restarted) failed"]);
   });
 });

@@ -120,7 +120,8 @@ export class Worker {
     this.beside = new ExtendBeside({
       ...options,
       names: this.names,
-      report: (what, error) => this.report(what, error),
+      // Also before it runs: the thread is started first.
+      report: (what, error) => this.log(what, error),
     });
     this.telling = new JobTelling({
       platform,
@@ -145,11 +146,12 @@ export class Worker {
 
   async start(): Promise<void> {
     await this.names.beat();
+    // Before anything can run, and before the sweep, which may take long: a first step that blocks the event loop must find its lease renewed.
+    if (this.options.stays) this.beside.start();
     await this.upkeep.sweep();
     if (this.state !== "new") return;
     this.state = "running";
     this.upkeep.start();
-    if (this.options.stays) this.beside.start();
     this.poke();
   }
 
@@ -157,6 +159,7 @@ export class Worker {
   async stop(graceMs: number, beside: Promise<unknown> = Promise.resolve()): Promise<void> {
     const before = this.state;
     this.state = before === "running" ? "stopping" : "stopped";
+    if (before === "new") await this.beside.stop()?.close();
     if (before !== "running") return;
     this.alarm.cancel();
     this.upkeep.stopLooking();
@@ -173,7 +176,7 @@ export class Worker {
     this.runs.giveUp("the process is stopping");
     this.state = "stopped";
     this.upkeep.stop();
-    const beats = await this.beside.stop();
+    const beats = this.beside.stop();
     await this.names.close();
     await beats?.close();
   }
@@ -421,7 +424,10 @@ export class Worker {
   }
 
   report(what: string, error: unknown): void {
-    if (this.stopped) return;
+    if (!this.stopped) this.log(what, error);
+  }
+
+  private log(what: string, error: unknown): void {
     this.options.telling.logger.error(`idem: ${what} failed`, error);
   }
 }

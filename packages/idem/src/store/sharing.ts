@@ -31,8 +31,11 @@ export interface StoreSharing {
    * answer for good from what another process wrote. Where commits wait for no standby that is at once.
    */
   stand(): Promise<void>;
-  /** Absent where only the main thread can beat. */
-  beats?(options: BeatsOptions): Promise<Beats>;
+  /**
+   * Starts the heartbeat thread and returns at once: a lease can be posted to it in the turn that starts it, and it renews that lease without
+   * any reply of the main thread. Throws if no thread can be started. Absent where only the main thread can beat.
+   */
+  beats?(options: BeatsOptions): Beats;
 }
 
 export const nodeRoles = ["all", "api", "worker"] as const;
@@ -71,7 +74,9 @@ export interface BeatsOptions {
   /** A main thread that shows no life for longer loses its leases (model/beats.ts). */
   readonly blockedMaxMs: number;
   readonly about?: WorkerAbout | undefined;
-  /** They stopped, or could not be given: the holder of the leases beats by itself from here on. */
+  /** The thread has connected. Only a report: leases are renewed whether it was handled or not. */
+  readonly onOpen: () => void;
+  /** The thread ended, or could not connect: the holder of the leases beats by itself from here on. Until this returns, `last` answers. */
   readonly onTrouble: (error: unknown) => void;
 }
 

@@ -94,6 +94,8 @@ thread.onMessage((message) => {
   }
 });
 
+// A report for the main thread, which may be blocked from the first step on: nothing here waits for a reply, and a server that could not be
+// reached yet is tried again by the next beat.
 pool.connect().then(
   (client) => {
     client.release();

@@ -1,31 +1,121 @@
 import { expect, test } from "vitest";
 import type { Thread } from "../../platform/platform.ts";
+import type { BeatsOptions } from "../sharing.ts";
+import { BeatBoard, type BeatThreadInput, type FromBeatThread, type ToBeatThread } from "./beat-board.ts";
 import { SharedBeats } from "./beats.ts";
 
-test("when the thread that extends leases ends, all engines over the store hear of it, and the next to ask gets another one", async () => {
-  const ends: ((error: Error | null) => void)[] = [];
-  const startThread = (): Thread => ({
-    post: () => {},
-    onMessage: (take) => void queueMicrotask(() => take({ kind: "open" } as never)),
-    onEnd: (told) => void ends.push(told),
-    ref: () => {},
-    terminate: async () => {},
-  });
+/** Heartbeat threads that do nothing by themselves: the test plays them. */
+function playedThreads() {
+  const threads: {
+    readonly input: BeatThreadInput;
+    readonly posted: ToBeatThread[];
+    report(message: FromBeatThread): void;
+    end(error: Error | null): void;
+  }[] = [];
+  const startThread = (_file: string, input: unknown): Thread => {
+    const posted: ToBeatThread[] = [];
+    const reports: ((message: never) => void)[] = [];
+    const ends: ((error: Error | null) => void)[] = [];
+    threads.push({
+      input: input as BeatThreadInput,
+      posted,
+      report: (message) => {
+        for (const take of reports) take(message as never);
+      },
+      end: (error) => {
+        for (const take of ends) take(error);
+      },
+    });
+    return {
+      post: (message) => void posted.push(message as ToBeatThread),
+      onMessage: (take) => void reports.push(take as (message: never) => void),
+      onEnd: (take) => void ends.push(take),
+      ref: () => {},
+      terminate: async () => {},
+    };
+  };
   const platform = { monoMs: () => 0, timer: () => ({ cancel: () => {} }), startThread };
   const shared = new SharedBeats({ platform, url: "postgres://h/db", owner: "a" });
   const told: string[] = [];
-  const open = (name: string) =>
-    shared.open({ termMs: 20_000, blockedMaxMs: 300_000, onTrouble: () => void told.push(name) });
-  const first = await open("first");
-  await open("second");
-  expect(ends).toHaveLength(1);
+  const open = (name: string) => {
+    const options: BeatsOptions = {
+      termMs: 20_000,
+      blockedMaxMs: 300_000,
+      onOpen: () => void told.push(`${name} is open`),
+      onTrouble: () => void told.push(`${name} failed`),
+    };
+    return shared.open(options);
+  };
+  return { threads, told, open };
+}
+
+test("a lease is posted to the heartbeat thread in the turn that starts the thread, whatever the thread has reported by then", () => {
+  const { threads, told, open } = playedThreads();
+  open("first").hold("w1", 0);
+  const [{ input, posted }] = threads as [(typeof threads)[number]];
+  expect(posted).toEqual([{ kind: "hold", worker: "w1", place: 0 }]);
+  expect(new BeatBoard(input.memory).read(0).state).toBe("held");
+  expect(told).toEqual([]);
+});
+
+test("all engines over the store are told that the heartbeat thread has connected, also one that comes later", () => {
+  const { threads, told, open } = playedThreads();
+  open("first");
+  open("second");
+  threads[0]!.report({ kind: "open" });
+  open("third");
+  expect(told).toEqual(["first is open", "second is open", "third is open"]);
+  expect(threads).toHaveLength(1);
+});
+
+test("a heartbeat thread that cannot connect is closed, and the next to ask gets another one", () => {
+  const { threads, told, open } = playedThreads();
+  const first = open("first");
+  first.hold("w1", 0);
+  threads[0]!.report({ kind: "failed", why: "too many clients" });
+  expect(told).toEqual(["first failed"]);
+  expect(first.last("w1")).toBeNull();
+  expect(threads[0]!.posted.at(-1)).toEqual({ kind: "close" });
+  // Its end is expected now.
+  threads[0]!.end(null);
+  expect(told).toEqual(["first failed"]);
+  open("first");
+  expect(threads).toHaveLength(2);
+});
+
+test("when the thread that extends leases ends, all engines over the store hear of it, and the next to ask gets another one", () => {
+  const { threads, told, open } = playedThreads();
+  const first = open("first");
+  open("second");
+  expect(threads).toHaveLength(1);
 
   first.hold("w1", 0);
-  ends[0]!(new Error("out of memory"));
-  expect(told).toEqual(["first", "second"]);
+  threads[0]!.end(new Error("out of memory"));
+  expect(told).toEqual(["first failed", "second failed"]);
   // What it last heard is nobody's any more: the main thread beats.
   expect(first.last("w1")).toBeNull();
 
-  await open("first");
-  expect(ends).toHaveLength(2);
+  open("first");
+  expect(threads).toHaveLength(2);
+});
+
+test("the heartbeat thread ends with the last engine that uses it", async () => {
+  const { threads, open } = playedThreads();
+  const [first, second] = [open("first"), open("second")];
+  await first.close();
+  await first.close();
+  expect(threads[0]!.posted).toEqual([]);
+  const closed = second.close();
+  expect(threads[0]!.posted).toEqual([{ kind: "close" }]);
+  threads[0]!.end(null);
+  await closed;
+  open("third");
+  expect(threads).toHaveLength(2);
+});
+
+test("a platform without threads is refused with an error", () => {
+  const platform = { monoMs: () => 0, timer: () => ({ cancel: () => {} }) };
+  const shared = new SharedBeats({ platform, url: "postgres://h/db", owner: "a" });
+  const options = { termMs: 20_000, blockedMaxMs: 300_000, onOpen: () => {}, onTrouble: () => {} };
+  expect(() => shared.open(options)).toThrow("this platform has no threads");
 });

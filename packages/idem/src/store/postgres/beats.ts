@@ -18,87 +18,75 @@ export interface BeatingFrom {
   readonly owner: string;
 }
 
-interface Shared {
-  readonly started: Promise<Beats>;
-  readonly onTrouble: Set<(error: unknown) => void>;
-  users: number;
+interface SharedThread {
+  readonly beats: ThreadBeats;
+  readonly users: Set<BeatsOptions>;
 }
 
 /** One thread for all that beat alike, however many engines are over the store. */
 export class SharedBeats {
-  private readonly threads = new Map<string, Shared>();
+  private readonly threads = new Map<string, SharedThread>();
 
   constructor(private readonly from: BeatingFrom) {}
 
-  async open(options: BeatsOptions): Promise<Beats> {
+  open(options: BeatsOptions): Beats {
     const { termMs, blockedMaxMs, about } = options;
     const kind = JSON.stringify([termMs, blockedMaxMs, about]);
     const thread = this.threads.get(kind) ?? this.start(kind, options);
-    this.threads.set(kind, thread);
-    thread.users++;
-    thread.onTrouble.add(options.onTrouble);
-    const leave = () => {
-      thread.users--;
-      thread.onTrouble.delete(options.onTrouble);
-      if (thread.users === 0 && this.threads.get(kind) === thread) this.threads.delete(kind);
-    };
-    const beats = await thread.started.catch((error: unknown) => {
-      leave();
-      throw error;
-    });
+    const { beats, users } = thread;
+    users.add(options);
+    if (beats.isOpen) options.onOpen();
     return {
       hold: (worker, askedMono) => beats.hold(worker, askedMono),
       drop: (worker) => beats.drop(worker),
       last: (worker) => beats.last(worker),
       close: async () => {
-        leave();
-        if (thread.users === 0) await beats.close();
+        users.delete(options);
+        if (users.size > 0) return;
+        if (this.threads.get(kind) === thread) this.threads.delete(kind);
+        await beats.close();
       },
     };
   }
 
-  /** All who use it hear when it ends; whoever opens it next gets another one. */
-  private start(kind: string, options: BeatsOptions): Shared {
-    const listeners = new Set<(error: unknown) => void>();
-    const onTrouble = (error: unknown) => {
-      if (this.threads.get(kind) === thread) this.threads.delete(kind);
-      for (const tell of [...listeners]) tell(error);
-    };
-    const thread: Shared = {
-      started: startBeats(this.from, { ...options, onTrouble }),
-      onTrouble: listeners,
-      users: 0,
-    };
+  /** All who use it hear when it fails; the next call that opens it starts another thread. */
+  private start(kind: string, options: BeatsOptions): SharedThread {
+    const users = new Set<BeatsOptions>();
+    const beats = startBeats(this.from, {
+      ...options,
+      onOpen: () => {
+        for (const user of [...users]) user.onOpen();
+      },
+      onTrouble: (error) => {
+        if (this.threads.get(kind) === thread) this.threads.delete(kind);
+        for (const user of [...users]) user.onTrouble(error);
+      },
+    });
+    const thread: SharedThread = { beats, users };
+    this.threads.set(kind, thread);
     return thread;
   }
 
   async close(): Promise<void> {
     const threads = [...this.threads.values()];
     this.threads.clear();
-    for (const { started } of threads) await started.then((beats) => beats.close()).catch(() => {});
+    await Promise.all(threads.map(({ beats }) => beats.close()));
   }
 }
 
-async function startBeats({ platform, url, owner }: BeatingFrom, options: BeatsOptions): Promise<Beats> {
-  if (platform.startThread === undefined) throw new Error("there are no threads here");
+function startBeats({ platform, url, owner }: BeatingFrom, options: BeatsOptions): ThreadBeats {
+  if (platform.startThread === undefined) throw new Error("this platform has no threads");
   const board = new BeatBoard();
   board.live(steadyMs());
-  const { termMs, blockedMaxMs, about = null, onTrouble } = options;
+  const { termMs, blockedMaxMs, about = null } = options;
   const input: BeatThreadInput = { memory: board.memory, url, owner, termMs, blockedMaxMs, about };
   const thread = platform.startThread("store/postgres/beat-thread", input);
   thread.ref(false);
-  const beats = new ThreadBeats(thread, board, platform, onTrouble);
-  try {
-    await beats.opened;
-    return beats;
-  } catch (error) {
-    await beats.close();
-    throw error;
-  }
+  return new ThreadBeats(thread, board, platform, options);
 }
 
 class ThreadBeats implements Beats {
-  readonly opened: Promise<void>;
+  isOpen = false;
   private readonly ended: Promise<void>;
   private readonly places = new Map<string, number>();
   private count = 0;
@@ -106,36 +94,40 @@ class ThreadBeats implements Beats {
   /** What the threads' common clock is ahead of this platform's: they may begin at different instants. */
   private readonly aheadMs: number;
   private isOver = false;
+  private closing: Promise<void> | null = null;
 
   constructor(
     private readonly thread: Thread,
     private readonly board: BeatBoard,
     private readonly platform: Pick<Platform, "monoMs" | "timer">,
-    onTrouble: (error: unknown) => void,
+    { onOpen, onTrouble }: Pick<BeatsOptions, "onOpen" | "onTrouble">,
   ) {
-    let tellEnded = () => {};
-    this.ended = new Promise((resolve) => {
-      tellEnded = resolve;
+    const fail = (error: unknown) => {
+      if (!this.isOver) onTrouble(error);
+    };
+    thread.onMessage((message: FromBeatThread) => {
+      if (message.kind === "open") {
+        this.isOpen = true;
+        onOpen();
+        return;
+      }
+      fail(errors.STORE_UNAVAILABLE({ why: message.why }));
+      void this.close();
     });
-    this.opened = new Promise((resolve, reject) => {
-      thread.onMessage((message: FromBeatThread) => {
-        if (message.kind === "open") resolve();
-        else reject(errors.STORE_UNAVAILABLE({ why: message.why }));
-      });
+    this.ended = new Promise((resolve) => {
       thread.onEnd((error) => {
-        const why = error ?? new Error("the thread that extends the leases ended");
-        reject(why);
-        if (!this.isOver) onTrouble(why);
+        fail(error ?? new Error("the heartbeat thread ended"));
         this.isOver = true;
-        // What it last heard stays true; nothing here extends it any more.
+        this.living.cancel();
         this.places.clear();
-        tellEnded();
+        resolve();
       });
     });
     this.aheadMs = steadyMs() - platform.monoMs();
     this.living = this.live();
   }
 
+  /** The message waits in the thread's port until its code is loaded. */
   hold(worker: string, askedMono: number): void {
     if (this.isOver) return;
     const known = this.last(worker);
@@ -164,7 +156,12 @@ class ThreadBeats implements Beats {
     return { askedMono: askedMono - this.aheadMs, state };
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  private async end(): Promise<void> {
     this.living.cancel();
     this.places.clear();
     if (this.isOver) return;

@@ -31,13 +31,20 @@ const postgresFaultNames = [
   "server-crash",
   "hint-trouble",
   "blocked-loop",
+  "blocked-start",
 ] as const;
+
+/** From streams of their own: what was drawn before there were such faults stays as it was. */
+const laterFaults: ReadonlySet<string> = new Set(["blocked-loop", "blocked-start"]);
 
 export const faultNames = [...plainFaultNames, ...fileFaultNames, ...postgresFaultNames];
 export type FaultName = (typeof faultNames)[number];
 
 export interface Faults {
-  /** Zero for a fault that is off. Per call or per crash point where it strikes one, per minute and node otherwise. */
+  /**
+   * Zero for a fault that is off. Per call or per crash point where it strikes one, per process where it strikes its first step, per minute and
+   * node otherwise.
+   */
   readonly rates: Readonly<Record<FaultName, number>>;
   readonly delayMaxMs: number;
   readonly freezeMaxMs: number;
@@ -72,6 +79,7 @@ const rates: Record<FaultName, readonly number[]> = {
   "server-crash": [1, 3],
   "hint-trouble": [0.1, 0.5, 1],
   "blocked-loop": [1, 3],
+  "blocked-start": [0.3, 1],
 };
 
 // A world with every fault at once rarely gets far enough for the subtle ones.
@@ -119,8 +127,7 @@ export function withFileFaults(plain: Faults, random: Random, off: ReadonlySet<s
 export function drawPostgresFaults(plain: Faults, random: Random, off: ReadonlySet<string>): Faults {
   const none = Object.values(plain.rates).every((rate) => rate === 0);
   const drawn = postgresFaultNames.map((name) => {
-    // From a stream of its own: what was drawn before there was such a fault stays as it was.
-    const own = name === "blocked-loop" ? random.fork(name) : random;
+    const own = laterFaults.has(name) ? random.fork(name) : random;
     const on = own.chance(0.45);
     const rate = own.pick(rates[name]);
     return [name, none || !on || off.has(name) ? 0 : rate] as const;
@@ -132,3 +139,9 @@ export function drawPostgresFaults(plain: Faults, random: Random, off: ReadonlyS
     interactiveShare: 0.5,
   };
 }
+
+/** Every process of the world blocks its loop in its first step, and nothing else goes wrong: so it must keep what it holds. */
+export const onlyBlockedStarts = (faults: Faults): Faults => ({
+  ...faults,
+  rates: { ...(Object.fromEntries(faultNames.map((name) => [name, 0])) as Faults["rates"]), "blocked-start": 1 },
+});

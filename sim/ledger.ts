@@ -97,6 +97,8 @@ export interface Ledger {
   readonly lostLeases: { readonly at: number; readonly process: string }[];
   /** A process stood still: what was on its way to it lay waiting. */
   readonly freezes: { readonly process: string; readonly from: number; readonly to: number }[];
+  /** The event loop of a process that stays was blocked, and its other threads were not. */
+  readonly blocks: { readonly process: string; readonly from: number; readonly to: number }[];
   /** When the commit that stored an event took effect, by the event's id. */
   readonly stored: Map<string, number>;
   /** Lines a process logged about mistakes of its own code. */
@@ -122,6 +124,7 @@ export const newLedger = (
   leasedAt: new Map(),
   reruns: [],
   freezes: [],
+  blocks: [],
   lostProcesses: [],
   lostLeases: [],
   stored: new Map(),

@@ -53,6 +53,11 @@ export class SimNode {
     return this.life?.process.alive === true;
   }
 
+  /** Its rest between two sweeps; null if its process stays. */
+  private get restMs(): number | null {
+    return this.world.plan.postgres?.sweepEveryMs[this.index - 1] ?? null;
+  }
+
   start(): void {
     if (this.isUp) return;
     const { world, engine } = this;
@@ -104,6 +109,7 @@ export class SimNode {
       ...(plan.postgres === null ? {} : { blockedMax: plan.postgres.blockedMaxMs }),
       logger: { debug() {}, info() {}, warn: notice, error: (...said: unknown[]) => say(`logs ${notice(...said)}`) },
     });
+    const blocking = random.fork("first step");
     const kit = new Kit({
       loop,
       ledger: world.ledger,
@@ -112,14 +118,18 @@ export class SimNode {
       storeNow: () => world.clock.now(),
       trace: say,
       endProcess: (why) => this.crash(why),
+      onFirstStep: () => {
+        if (!blocking.chance(world.faults.rates["blocked-start"])) return;
+        counters.add("fault blocked-start");
+        this.block(blocking.between(leaseTermMs + 1_000, 60_000));
+      },
     });
     for (const workload of plan.workloads) workload.define(tireless(idem), kit, this.version);
     this.life = { process, idem };
     this.isStopping = false;
     say(`starts as version ${this.version}`);
-    const restMs = plan.postgres?.sweepEveryMs[this.index - 1] ?? null;
-    if (restMs !== null) {
-      this.sweepOn({ process, idem }, restMs);
+    if (this.restMs !== null) {
+      this.sweepOn({ process, idem }, this.restMs);
       return;
     }
     idem.start().catch((error: unknown) => {
@@ -176,6 +186,7 @@ export class SimNode {
     // Past the chaos, so that a lease may end meanwhile, and not so long that nothing could come to rest.
     process.blockedUntil = Math.max(process.blockedUntil, Math.min(now + ms, world.plan.chaosMs + blockedPastChaosMs));
     world.ledger.freezes.push({ process: process.name, from: now, to: process.frozenUntil });
+    if (this.restMs === null) world.ledger.blocks.push({ process: process.name, from: now, to: process.blockedUntil });
     world.trace.add(now, process.name, `its loop stands still for ${Math.round(ms)} ms`);
     if (process.blockedUntil - now < leaseTermMs) return;
     const stopped = process.stoppedUntil;

@@ -1,5 +1,5 @@
 // The world that a seed means: how many nodes over which store, what they do, and what goes wrong.
-import { drawFaults, drawPostgresFaults, type Faults, withFileFaults } from "./faults.ts";
+import { drawFaults, drawPostgresFaults, type Faults, onlyBlockedStarts, withFileFaults } from "./faults.ts";
 import { Random } from "./random.ts";
 import { cronWorkload, deadlyWorkload, flowWorkloads, plainWorkloads, wideWorkload } from "./workloads/all.ts";
 import type { Workload } from "./workloads/workload.ts";
@@ -16,6 +16,9 @@ export interface WorldOptions {
   readonly traceLines?: number;
 }
 
+/** Between the starts of two nodes. */
+export const startGapMs = 300;
+
 export interface Plan {
   readonly nodes: number;
   /** Where the facts are. */
@@ -26,6 +29,8 @@ export interface Plan {
   readonly faults: Faults;
   readonly chaosMs: number;
   readonly conversations: number;
+  /** Conversations begin within so much time; absent if throughout the chaos. */
+  readonly talkMs?: number;
   readonly eventWindowMs: number;
   readonly runsInFlight: number;
   /** By how much a clock is set at most. */
@@ -49,7 +54,11 @@ export function drawPlan(options: WorldOptions): Plan {
   const random = new Random(seed).fork("postgres");
   const isDrawn = random.chance(0.25);
   const isPostgres = store === "postgres" || (store === undefined && isDrawn && off?.has("postgres") !== true);
-  if (isPostgres) return overPostgres(plan, random, off ?? new Set());
+  if (isPostgres) {
+    const drawn = overPostgres(plan, random, off ?? new Set());
+    const isAlone = new Random(seed).fork("only blocked starts").chance(0.1) && off?.has("blocked-start") !== true;
+    return isAlone ? withOnlyBlockedStarts(drawn) : drawn;
+  }
   const faults = withFileFaults(plan.faults, new Random(seed).fork("file faults"), off ?? new Set());
   return { ...plan, faults, ...(store === undefined ? {} : { store }) } as Plan;
 }
@@ -100,6 +109,9 @@ function drawSweeps(nodes: number, random: Random, off: ReadonlySet<string>): (n
   return Array.from({ length: nodes }, () => (random.chance(share) ? random.int(200, 3_000) : null));
 }
 
+// Longer than any loop stands still.
+const blockedLongMs = 300_000;
+
 // The largest step a database host's clock is set by.
 const databaseClockStepMaxMs = 3_600_000;
 
@@ -116,8 +128,20 @@ function overPostgres(plain: Plan, random: Random, off: ReadonlySet<string>): Pl
     postgres: {
       answerMaxMs: random.pick([5_000, 30_000]),
       nodeClocksOffMs: Array.from({ length: nodes }, () => random.between(-3_600_000, 3_600_000)),
-      blockedMaxMs: random.fork("blocked").pick([20_000, 300_000]),
+      blockedMaxMs: random.fork("blocked").pick([20_000, blockedLongMs]),
       sweepEveryMs: drawSweeps(nodes, random.fork("sweeps"), off),
     },
   };
 }
+
+/** Clients come while the nodes start, so that steps are entered at once. Every process stays: one that does not has no heartbeat thread. */
+const withOnlyBlockedStarts = (plan: Plan): Plan => ({
+  ...plan,
+  talkMs: plan.nodes * startGapMs,
+  faults: onlyBlockedStarts(plan.faults),
+  postgres: {
+    ...plan.postgres!,
+    blockedMaxMs: blockedLongMs,
+    sweepEveryMs: plan.postgres!.sweepEveryMs.map(() => null),
+  },
+});

@@ -22,6 +22,7 @@ export async function runWorld(engine: EngineUnderTest, options: WorldOptions): 
   const world = new World(engine, options);
   const { plan, ledger, counters } = world;
   const { restedAfterMs, dump } = await world.live();
+  const faultsOn = faultNames.filter((name) => plan.faults.rates[name] > 0);
   const evidence = {
     ledger,
     dump,
@@ -29,6 +30,8 @@ export async function runWorld(engine: EngineUnderTest, options: WorldOptions): 
     app: "sim",
     eventWindowMs: plan.eventWindowMs,
     replyMaxMs: plan.faults.rates.delay > 0 ? plan.faults.delayMaxMs + 10 : 10,
+    faultsOn,
+    blockedMaxMs: plan.postgres?.blockedMaxMs ?? null,
     restedAfterMs,
     backoffMs,
     endedStoreAt: world.clock.now(),
@@ -45,7 +48,6 @@ export async function runWorld(engine: EngineUnderTest, options: WorldOptions): 
   );
   const repeated = new Set(ledger.entries.map(({ run, step }) => `${run} ${step}`)).size;
   counters.add("repeated attempts", ledger.entries.length - repeated);
-  const faultsOn = faultNames.filter((name) => plan.faults.rates[name] > 0);
   return {
     seed: options.seed,
     violations,

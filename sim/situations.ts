@@ -1,9 +1,12 @@
 // The situations of a world, for the "sometimes" counters: moments for which limits, buffers and schedules need their proofs.
 import { type Decision, type Evidence, Facts, type Run } from "./checks/facts.ts";
 import { detectedEvent } from "./checks/radar.ts";
+import { loneBlocks } from "./checks/runs.ts";
 
 // So much later than it could have begun a run was kept by something.
 const keptMs = 100;
+
+const leaseTermMs = 20_000;
 
 export function situationsOf(evidence: Evidence): Readonly<Record<string, number>> {
   const facts = new Facts(evidence);
@@ -15,6 +18,12 @@ export function situationsOf(evidence: Evidence): Readonly<Record<string, number
   for (const decision of facts.dump.decisions) for (const name of ofDecision(facts, decision)) add(name);
   for (const { run, isLost } of facts.ledger.leases) {
     if (isLost && facts.of(facts.runs.get(run) ?? { fn: "" })?.slots !== undefined) add("slots lost with their worker");
+  }
+  for (const { process, from, to } of loneBlocks(facts)) {
+    const isHolding = facts.ledger.leases.some(
+      (lease) => lease.process === process && lease.from <= from && (lease.to ?? to) > from,
+    );
+    if (to - from > leaseTermMs && isHolding) add("runs held by a blocked loop past a lease");
   }
   for (const run of facts.dump.runs) {
     if (facts.of(run)?.slots?.some(({ isOfSteps }) => isOfSteps) !== true) continue;

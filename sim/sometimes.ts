@@ -88,6 +88,8 @@ export const sometimes: Readonly<Record<string, number>> = {
   "worlds over postgres": 190,
   "loops past a lease that kept it": 5,
   "loops past a lease that lost it": 2,
+  "runs held by a blocked loop past a lease": 5,
+  "heartbeat threads that began under a blocked loop": 5,
   "unknown commits that were made": 200,
   "unknown commits that were not": 200,
   "repeats of what was committed": 150,

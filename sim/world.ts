@@ -12,7 +12,7 @@ import type { StoreLink } from "./faulty-store.ts";
 import { LeaseBook } from "./lease-book.ts";
 import { type Ledger, newLedger } from "./ledger.ts";
 import { SimNode } from "./node.ts";
-import { drawPlan, type Plan, type WorldOptions } from "./plan.ts";
+import { drawPlan, type Plan, startGapMs, type WorldOptions } from "./plan.ts";
 import type { SimProcess } from "./platform.ts";
 import { PostgresServer } from "./postgres/server.ts";
 import { Random } from "./random.ts";
@@ -111,7 +111,7 @@ export class World {
     const clients = new Clients(this, this.random.fork("clients"));
     this.populate(clients);
     this.pauseNowAndThen(clients);
-    for (const [i, node] of this.nodes.entries()) loop.schedule(i * 300, () => node.start());
+    for (const [i, node] of this.nodes.entries()) loop.schedule(i * startGapMs, () => node.start());
     this.scheduleChaos();
     loop.schedule(plan.chaosMs, () => this.heal());
     await loop.runUntil(() => loop.now > plan.chaosMs);
@@ -277,7 +277,10 @@ export class World {
       const workload = random.pick(this.plan.workloads);
       const messages = workload.messages(random, n);
       const again = random.chance(0.35) ? random.int(1, 3) : 0;
-      this.loop.schedule(random.between(0, this.plan.chaosMs), () => void clients.converse(messages, again));
+      this.loop.schedule(
+        random.between(0, this.plan.talkMs ?? this.plan.chaosMs),
+        () => void clients.converse(messages, again),
+      );
     }
   }
 

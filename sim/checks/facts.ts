@@ -12,6 +12,9 @@ export interface Evidence {
   readonly eventWindowMs: number;
   /** The longest a reply may be on its way. */
   readonly replyMaxMs: number;
+  readonly faultsOn: readonly string[];
+  /** A process whose loop is blocked for longer loses its leases; null where no thread renews them. */
+  readonly blockedMaxMs: number | null;
   readonly restedAfterMs: number | null;
   readonly backoffMs: number;
   /** The store's time when the world ended. */

@@ -1,6 +1,20 @@
 // Runs: every one ends, as its function says, once and for ever.
-import { frozenMs } from "../ledger.ts";
-import { type Check, isEnded } from "./facts.ts";
+import { frozenMs, type Ledger } from "../ledger.ts";
+import { type Check, type Facts, isEnded } from "./facts.ts";
+
+/** Faults that keep no living process from renewing its leases. */
+const harmlessFaults = new Set(["blocked-start", "blocked-loop", "hint-trouble", "node-clock", "kill", "crash-point"]);
+
+/** Blocked event loops that were the only trouble of their process: its heartbeat thread must have renewed its leases. */
+export function loneBlocks({ ledger, evidence }: Facts): Ledger["blocks"] {
+  const { faultsOn, blockedMaxMs } = evidence;
+  if (blockedMaxMs === null || !faultsOn.every((name) => harmlessFaults.has(name))) return [];
+  return ledger.blocks.filter(
+    ({ process, to }) =>
+      frozenMs(ledger, process, 0, to) < blockedMaxMs &&
+      !ledger.lostProcesses.some((lost) => lost.process === process && lost.at <= to),
+  );
+}
 
 export const runChecks = {
   "nothing is stuck"(facts, fail) {
@@ -51,6 +65,15 @@ export const runChecks = {
       const isFirst = new Set(entries.map(({ process }) => process)).size === ledger.lostProcesses.length;
       if (isAlone && isFirst && entries.length < most.count) {
         fail(`run ${run.id}: ${most.step} was entered ${entries.length} times, and nothing else was lost`);
+      }
+    }
+  },
+
+  "a blocked event loop costs a process no run"(facts, fail) {
+    for (const { process, from, to } of loneBlocks(facts)) {
+      for (const { process: holder, run, isLost, to: lostAt } of facts.ledger.leases) {
+        if (holder !== process || !isLost || lostAt === null || lostAt < from || lostAt >= to) continue;
+        fail(`${process} lost run ${run} at ${lostAt}, while its loop was blocked from ${from} to ${to}`);
       }
     }
   },

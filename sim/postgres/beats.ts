@@ -1,21 +1,26 @@
-// The thread of a node that extends its leases, played: it has a session of its own, goes on while the node's loop stands still, and stands
-// still with the whole process. When it beats and when it stops is the engine's own rule (model/beats.ts).
+// The thread of a node that extends its leases, played: it takes a while to load, has a session of its own, goes on while the node's loop stands
+// still, and stands still with the whole process. When it beats and when it stops is the engine's own rule (model/beats.ts).
+import type { Counters } from "../counters.ts";
 import type { Beat, Beats, BeatsOptions, EngineUnderTest } from "../engine.ts";
 import type { EventLoop, Owner } from "../event-loop.ts";
 
 export interface BeatsLink {
   readonly loop: EventLoop;
+  readonly counters: Counters;
   readonly engine: Pick<EngineUnderTest, "nextBeat">;
   readonly main: Owner;
   readonly thread: Owner;
   readonly monoMs: () => number;
+  /** How long the thread takes to load its code. Leases can be posted to it from the beginning. */
+  readonly loadMs: number;
   /** By the thread's own session. */
   readonly heartbeat: (worker: string, options: BeatsOptions) => Promise<{ readonly alive: boolean }>;
 }
 
 const liveEveryMs = 500;
 
-export function simBeats({ loop, engine, main, thread, monoMs, heartbeat }: BeatsLink, options: BeatsOptions): Beats {
+export function simBeats(link: BeatsLink, options: BeatsOptions): Beats {
+  const { loop, counters, engine, main, thread, monoMs, loadMs, heartbeat } = link;
   const { termMs, blockedMaxMs } = options;
   const held = new Map<string, Beat>();
   const asking = new Set<string>();
@@ -61,7 +66,15 @@ export function simBeats({ loop, engine, main, thread, monoMs, heartbeat }: Beat
     },
     main,
   );
-  again(termMs / 20, look, thread);
+  // The main thread has no part in it: its loop may be blocked since before the thread began.
+  loop.schedule(
+    loadMs,
+    () => {
+      if (main.frozenUntil > loop.now) counters.add("heartbeat threads that began under a blocked loop");
+      again(termMs / 20, look, thread);
+    },
+    thread,
+  );
   return {
     hold: (worker, askedMono) => {
       const known = held.get(worker);

@@ -3,6 +3,16 @@ import { type Defect, model, postgres } from "../defect.ts";
 
 export const postgresDefects: readonly Defect[] = [
   {
+    name: "a lease reaches its heartbeat thread only when the event loop has handled a message",
+    patches: [
+      {
+        file: "engine/extend-beside.js",
+        from: "names.extendBy(this.beats);",
+        to: "this.options.platform.timer(200, () => names.extendBy(this.beats));",
+      },
+    ],
+  },
+  {
     name: "a lease of unknown outcome is asked for again",
     patches: [
       {

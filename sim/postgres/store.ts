@@ -39,14 +39,17 @@ export function postgresStore(link: PostgresLink): Store {
   const { outbox, transactional } = store;
   const thread = process.thread();
   const beating = new Asker({ ...link, process: thread, platform: link.threadPlatform(thread) });
-  const beats = async (options: BeatsOptions): Promise<Beats> =>
+  const loadMs = link.random.fork("heartbeat thread").between(50, 400);
+  const beats = (options: BeatsOptions): Beats =>
     simBeats(
       {
         loop: link.loop,
+        counters: link.counters,
         engine: link.engine,
         main: process,
         thread,
         monoMs: () => link.platform.monoMs(),
+        loadMs,
         heartbeat: async (worker, { termMs, about }) => {
           const input = [worker, termMs, about];
           return (await beating.ask({ name: "heartbeat", input, isRead: false })) as { alive: boolean };

@@ -22,6 +22,8 @@ export interface KitOptions {
   readonly trace: (what: string) => void;
   /** As process.exit does. */
   readonly endProcess: (why: string) => void;
+  /** The process has entered the first step of its life, and is in it. */
+  readonly onFirstStep: () => void;
 }
 
 export interface StepOptions {
@@ -33,6 +35,8 @@ export interface StepOptions {
 }
 
 export class Kit {
+  private hasEntered = false;
+
   constructor(private readonly options: KitOptions) {}
 
   /** A step.run whose body is watched. */
@@ -112,6 +116,8 @@ export class Kit {
     if (process.alive) {
       ledger.entries.push(entry);
       this.options.trace(`enter ${run} ${step} attempt ${attempt}`);
+      if (!this.hasEntered) this.options.onFirstStep();
+      this.hasEntered = true;
     }
     return entry;
   }

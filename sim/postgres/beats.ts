@@ -1,5 +1,5 @@
-// The thread of a node that extends its leases, played: it takes a while to load, has a session of its own, goes on while the node's loop stands
-// still, and stands still with the whole process. When it beats and when it stops is the engine's own rule (model/beats.ts).
+// The thread of a node that extends its leases, played: it takes a while to load, has a session of its own, continues while the node's loop is
+// blocked, and is frozen with the whole process. When it beats and when it stops is the engine's own rule (model/beats.ts).
 import type { Counters } from "../counters.ts";
 import type { Beat, Beats, BeatsOptions, EngineUnderTest } from "../engine.ts";
 import type { EventLoop, Owner } from "../event-loop.ts";

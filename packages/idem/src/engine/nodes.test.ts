@@ -1,5 +1,6 @@
 // Several nodes over one store. Everything here holds with every hint lost; hints only make it sooner.
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Logger } from "../execute/function-code.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Idem } from "../sdk/client.ts";
 import { defineFunction } from "../sdk/create-function.ts";
@@ -46,7 +47,12 @@ function nodes(options: SharedStoreOptions = {}): Nodes {
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** An engine in the role of a node, without a client around it. */
-function engineOf({ platform, handle }: Nodes, role: "all" | "api" | "worker", made = handle(), logger = silent) {
+function engineOf(
+  { platform, handle }: Nodes,
+  role: "all" | "api" | "worker",
+  made = handle(),
+  logger: Logger = silent,
+) {
   const engine = new Engine({
     store: made.store,
     platform,
@@ -375,7 +381,7 @@ describe("the heartbeat thread of a node", () => {
   const event = { name: "order/paid" };
 
   /** A node with one function whose heartbeat thread is played: what happens to both, in its order. */
-  function watched(world: Nodes, logger = silent) {
+  function watched(world: Nodes, logger: Logger = silent) {
     const made = world.handle();
     const happened: string[] = [];
     const codes = defineFunction("shop", { id: "bill" }, [{ event: event.name }], ({ step }: any) =>

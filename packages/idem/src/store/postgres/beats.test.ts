@@ -4,7 +4,7 @@ import type { BeatsOptions } from "../sharing.ts";
 import { BeatBoard, type BeatThreadInput, type FromBeatThread, type ToBeatThread } from "./beat-board.ts";
 import { SharedBeats } from "./beats.ts";
 
-/** Heartbeat threads that do nothing by themselves: the test plays them. */
+/** Heartbeat threads that do nothing by themselves: the test reports and ends for them. */
 function playedThreads() {
   const threads: {
     readonly input: BeatThreadInput;
@@ -36,62 +36,62 @@ function playedThreads() {
   };
   const platform = { monoMs: () => 0, timer: () => ({ cancel: () => {} }), startThread };
   const shared = new SharedBeats({ platform, url: "postgres://h/db", owner: "a" });
-  const told: string[] = [];
+  const reported: string[] = [];
   const open = (name: string) => {
     const options: BeatsOptions = {
       termMs: 20_000,
       blockedMaxMs: 300_000,
-      onOpen: () => void told.push(`${name} is open`),
-      onTrouble: () => void told.push(`${name} failed`),
+      onOpen: () => void reported.push(`${name} is open`),
+      onTrouble: () => void reported.push(`${name} failed`),
     };
     return shared.open(options);
   };
-  return { threads, told, open };
+  return { threads, reported, open };
 }
 
 test("a lease is posted to the heartbeat thread in the turn that starts the thread, whatever the thread has reported by then", () => {
-  const { threads, told, open } = playedThreads();
+  const { threads, reported, open } = playedThreads();
   open("first").hold("w1", 0);
   const [{ input, posted }] = threads as [(typeof threads)[number]];
   expect(posted).toEqual([{ kind: "hold", worker: "w1", place: 0 }]);
   expect(new BeatBoard(input.memory).read(0).state).toBe("held");
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
-test("all engines over the store are told that the heartbeat thread has connected, also one that comes later", () => {
-  const { threads, told, open } = playedThreads();
+test("every engine over the store learns that the heartbeat thread has connected, also one that opens it later", () => {
+  const { threads, reported, open } = playedThreads();
   open("first");
   open("second");
   threads[0]!.report({ kind: "open" });
   open("third");
-  expect(told).toEqual(["first is open", "second is open", "third is open"]);
+  expect(reported).toEqual(["first is open", "second is open", "third is open"]);
   expect(threads).toHaveLength(1);
 });
 
-test("a heartbeat thread that cannot connect is closed, and the next to ask gets another one", () => {
-  const { threads, told, open } = playedThreads();
+test("a heartbeat thread that cannot connect is closed, and the next call that opens one starts another", () => {
+  const { threads, reported, open } = playedThreads();
   const first = open("first");
   first.hold("w1", 0);
   threads[0]!.report({ kind: "failed", why: "too many clients" });
-  expect(told).toEqual(["first failed"]);
+  expect(reported).toEqual(["first failed"]);
   expect(first.last("w1")).toBeNull();
   expect(threads[0]!.posted.at(-1)).toEqual({ kind: "close" });
   // Its end is expected now.
   threads[0]!.end(null);
-  expect(told).toEqual(["first failed"]);
+  expect(reported).toEqual(["first failed"]);
   open("first");
   expect(threads).toHaveLength(2);
 });
 
 test("when the thread that extends leases ends, all engines over the store hear of it, and the next to ask gets another one", () => {
-  const { threads, told, open } = playedThreads();
+  const { threads, reported, open } = playedThreads();
   const first = open("first");
   open("second");
   expect(threads).toHaveLength(1);
 
   first.hold("w1", 0);
   threads[0]!.end(new Error("out of memory"));
-  expect(told).toEqual(["first failed", "second failed"]);
+  expect(reported).toEqual(["first failed", "second failed"]);
   // What it last heard is nobody's any more: the main thread beats.
   expect(first.last("w1")).toBeNull();
 

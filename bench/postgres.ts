@@ -1,7 +1,7 @@
-// npm run bench:postgres [-- --quick] [--only beside,kinds,stored,profile,held] [--without-dbos] [--rounds 3] [--seconds 8]
+// npm run bench:postgres [-- --quick] [--only beside,kinds,hot-keys,stored,profile,held] [--without-dbos] [--rounds 3] [--seconds 8]
 // Idem on PostgreSQL: one process, two processes, and DBOS on the same server in the same run; runs that sleep, wait, invoke or stand in
-// line beside plain ones; a store with a million runs beside one with ten thousand; where the time goes; and the queue while another session holds a transaction open. One server, started here with
-// fsync on; while one thing is measured nothing else runs. About eleven minutes; --quick takes less than one, and its figures are worth
+// line beside plain ones; duplicates of one key next to distinct keys; a store with a million runs beside one with ten thousand; where the time goes; and the queue while another session holds a transaction open. One server, started here with
+// fsync on; while one thing is measured nothing else runs. About thirteen minutes; --quick takes less than one, and its figures are worth
 // little. Writes bench/results/postgres.json, or postgres-quick.json, or postgres-part.json when something was left out.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -12,6 +12,7 @@ import { arePeersInstalled, compilePeers, howToInstall } from "./peers/compile.t
 import { printCapacity } from "./postgres/capacity.ts";
 import { fillStore } from "./postgres/fill.ts";
 import { measureHeld } from "./postgres/held.ts";
+import { measureHotKeys } from "./postgres/hot-keys.ts";
 import { measureKinds } from "./postgres/kinds.ts";
 import { children, type Measured, measure, runSome } from "./postgres/measured.ts";
 import { printReport } from "./postgres/report.ts";
@@ -20,7 +21,7 @@ import { besideSummary, storedSummary } from "./postgres/results.ts";
 import { type BenchServer, startServer } from "./postgres/server.ts";
 import { profileStatements } from "./postgres/statements.ts";
 
-const parts = ["beside", "kinds", "stored", "profile", "held"] as const;
+const parts = ["beside", "kinds", "hot-keys", "stored", "profile", "held"] as const;
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
@@ -40,7 +41,7 @@ const alone = { inFlight: 1, warmUpMs: warmUpMs / 4, windowMs: windowMs / 2 };
 const isWanted = (part: string): boolean => values.only.split(",").includes(part);
 const withDbos = !values["without-dbos"] && isWanted("beside");
 /** The whole run, whatever hangs. */
-const limitMs = 15 * 60_000;
+const limitMs = 18 * 60_000;
 
 if (withDbos) {
   if (!arePeersInstalled()) fail(`${howToInstall}\n\nOr leave DBOS out: --without-dbos`);
@@ -62,6 +63,7 @@ try {
     options: { isQuick, rounds, warmUpMs, windowMs, loadBefore },
     ...(isWanted("beside") ? { beside: await takeBeside(server) } : {}),
     ...(isWanted("kinds") ? { kinds: await measureKinds(server, { rounds, runs: isQuick ? 300 : 3_000 }) } : {}),
+    ...(isWanted("hot-keys") ? { hotKeys: await takeHotKeys(server) } : {}),
     ...(isWanted("stored") ? { stored: await takeStored(server) } : {}),
     ...(isWanted("profile") ? { profile: await takeProfile(server) } : {}),
     ...(isWanted("held") ? { held: await takeHeld(server) } : {}),
@@ -146,6 +148,13 @@ async function takeStored(server: BenchServer): Promise<Stored> {
   for (let round = 1; round <= rounds; round++) await server.dropDatabase(`idem_few_${round}`);
   await server.dropDatabase("idem_many");
   return { filled, rounds: taken, ...storedSummary(taken) };
+}
+
+/** Each use of keys is measured for a part of the window: there are fifteen in a round. */
+async function takeHotKeys(server: BenchServer): Promise<NonNullable<Results["hotKeys"]>> {
+  const hotKeys = await measureHotKeys(server, { rounds, warmUpMs: warmUpMs / 8, windowMs: windowMs / 4 });
+  for (let round = 1; round <= rounds; round++) await server.dropDatabase(`idem_hot_${round}`);
+  return hotKeys;
 }
 
 async function takeProfile(server: BenchServer): Promise<NonNullable<Results["profile"]>> {

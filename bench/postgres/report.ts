@@ -1,6 +1,7 @@
 // The results for people.
 import { count, ms, times } from "../peers/summary.ts";
 import { printRows, type Row } from "../take-figures.ts";
+import type { HotKeys } from "./hot-keys.ts";
 import type { KindCosts } from "./kinds.ts";
 import type { Measured } from "./measured.ts";
 import { type Beside, middleOf, type Results, type Stored } from "./results.ts";
@@ -9,7 +10,7 @@ import { type Beside, middleOf, type Results, type Stored } from "./results.ts";
 const busyLoad = 1.5;
 
 export function printReport(results: Results): void {
-  const { machine, settings, options, beside, kinds, stored, profile, held } = results;
+  const { machine, settings, options, beside, kinds, hotKeys, stored, profile, held } = results;
   console.log(
     `\n${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, Node ${machine.node}, PostgreSQL ${settings.server_version}, ${machine.commit}, ${machine.takenAt}`,
   );
@@ -29,6 +30,7 @@ Medians of ${options.rounds} rounds of ${options.windowMs / 1_000} s; ratios are
     if (dbos.length > 0) printCosts("DBOS", middleOf(dbos));
   }
   if (kinds !== undefined) printKinds(kinds);
+  if (hotKeys !== undefined) printHotKeys(hotKeys);
   if (stored !== undefined)
     printCosts(`Idem, ${count(stored.filled.many.runs)} runs stored`, middleOf(stored.rounds.map(({ many }) => many)));
   if (profile !== undefined) printProfile(profile);
@@ -45,6 +47,22 @@ function printKinds(kinds: readonly KindCosts[]): void {
     const asked = `${statements.median.toFixed(1)}, ${roundTrips.median.toFixed(1)}`;
     console.log(
       `| ${kind} | ${count(perSecond.median)} | ${ratio.median.toFixed(2)} | ${count(nodeUs.median)} µs, ${server} | ${asked} |`,
+    );
+  }
+}
+
+function printHotKeys(hotKeys: readonly HotKeys[]): void {
+  console.log(
+    "\n| events, accepted and not executed | distinct keys, events/s | one key, events/s (ratio, aim) | one event id, events/s (ratio) | statements an event |",
+  );
+  console.log("| --- | --- | --- | --- | --- |");
+  for (const { name, aim, uses } of hotKeys) {
+    const { distinct, "one-key": key, "one-id": id } = uses;
+    const rate = ({ eventsPerSecond }: typeof key) => count(eventsPerSecond.median);
+    const ratio = ({ ratio }: typeof key) => ratio.median.toFixed(2);
+    const statements = [distinct, key, id].map((use) => use.statements.median.toFixed(2)).join(", ");
+    console.log(
+      `| ${name} | ${rate(distinct)} | ${rate(key)} (${ratio(key)}, aim ≥ ${aim}) | ${rate(id)} (${ratio(id)}) | ${statements} |`,
     );
   }
 }

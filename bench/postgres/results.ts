@@ -3,6 +3,7 @@ import type { Machine } from "../machine.ts";
 import { type Spread, spread } from "../peers/summary.ts";
 import type { Filled } from "./fill.ts";
 import type { Held } from "./held.ts";
+import type { HotKeys } from "./hot-keys.ts";
 import type { KindCosts } from "./kinds.ts";
 import type { Measured } from "./measured.ts";
 import type { Profile } from "./statements.ts";
@@ -20,6 +21,7 @@ export interface Results {
   };
   readonly beside?: Beside;
   readonly kinds?: readonly KindCosts[];
+  readonly hotKeys?: readonly HotKeys[];
   readonly stored?: Stored;
   readonly profile?: Profile;
   readonly held?: Held;

@@ -19,7 +19,7 @@ export interface Claim {
   readonly leaseUntil: number | null;
   readonly endsAt: number;
   readonly held: boolean;
-  /** Times it was asked for, the first included. */
+  /** Times it was asked for, the first included. On PostgreSQL it may be one second behind (store/postgres/duplicate-counts.ts). */
   readonly asked: number;
   readonly lastAskedAt: number;
   /** Once settled. While in flight: what its holder noted beside it. */

@@ -47,6 +47,7 @@ export interface ExplainedKey {
   readonly function: string;
   readonly key: string;
   readonly holder: Run | null;
+  /** Requests for the key, the first included. On PostgreSQL it may be one second behind. */
   readonly askedCount: number;
   readonly takenAt: number | null;
   readonly windowEndsAt: number | null;

@@ -171,6 +171,16 @@ export interface KeyAnswer {
   readonly firstEventId: string | null;
 }
 
+/** What an event's decision says to later events with the same id. */
+export interface EventAnswer {
+  readonly fn: string;
+  readonly runId: string | null;
+  readonly key: string | null;
+}
+
+/** The event that duplicates are compared with. */
+export type FirstEvent = Pick<EventRow, "id" | "name" | "data">;
+
 /** For `from runs r left join jobs j on j.env = r.env and j.id = r.id`. */
 export const runColumns = `r.id, r.fn, r.event_id, r.key, r.subject, r.generation, r.previous_run_id, r.rerun_of, r.root_run_id,
   r.newest_run_id, r.ended_state, r.result, r.created_at, r.started_at, r.ended_at, r.ended_fence, r.rerun_from,

@@ -110,7 +110,9 @@ export function KeyAskers({ story }: { readonly story: KeyStory }) {
     <section className="card">
       <header>
         <h2>Who asked</h2>
-        <span className="quiet">{story.key.askedCount === 1 ? "once" : `${story.key.askedCount} times`}</span>
+        <span className="quiet" title="The count may be one second behind.">
+          {story.key.askedCount === 1 ? "once" : `${story.key.askedCount} times`}
+        </span>
       </header>
       <Table label="Who asked" columns={columns} rows={askers} idOf={({ id }) => id} />
       {untold > 0 && <p className="card-foot faint">and {untold} more, of which only the count is kept</p>}

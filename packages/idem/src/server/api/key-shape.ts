@@ -13,7 +13,12 @@ export const keyItem = z.object({
   generation: z.string(),
   takenAt: z.number().int(),
   windowEndsAt: z.number().int(),
-  askedCount: z.number().int().describe("The first time included: everything above 1 is a duplicate it answered"),
+  askedCount: z
+    .number()
+    .int()
+    .describe(
+      "The first time included: everything above 1 is a duplicate it answered. On PostgreSQL it may be one second behind",
+    ),
   lastAskedAt: z.number().int(),
 });
 export type KeyItem = z.infer<typeof keyItem>;

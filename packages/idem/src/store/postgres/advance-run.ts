@@ -22,7 +22,9 @@ export async function lockMoved(
   const isMore = beside !== undefined && beside.want > beside.keep;
   const slots = isMore ? await slotLocks(tx, env, jobId) : noLocks;
   const signals = waits.flatMap((wait) => (wait.kind === "signal" ? [signalTurn(env, tx.indexed(wait.signal))] : []));
-  await lockAhead(tx, ingest === null ? [] : [{ env, ...ingest }], { env, claims }, [...slots, ...signals]);
+  const locksTaken = waits.some(({ kind }) => kind === "run");
+  const asking = ingest === null ? [] : [{ env, ...ingest }];
+  await lockAhead(tx, asking, { env, claims }, { held: [...slots, ...signals], locksTaken });
   await lockChildren(tx, env, waits, ingest);
   return claims;
 }

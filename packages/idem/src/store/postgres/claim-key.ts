@@ -1,10 +1,19 @@
-// Claiming a key. The first writer wins; everyone after learns who won. Asking locks the key until the transaction ends, whether
-// its claim exists or not: where it does not, a row is made that nobody else can see, and removed unless the key is taken.
-// What was found is kept with the transaction, so a key is read once and later askers of the same transaction see what earlier ones took.
+// Claiming a key. The first writer wins; everyone after learns who won. A key is locked until the transaction ends, whether its claim exists
+// or not: if it does not, a row is made that nobody else can see, and removed unless the key is taken. Only a request that is sure to be a
+// duplicate locks nothing: its claim is read as it is committed, and the duplicate is decided as of that moment (docs/decisions/0059).
+//
+//   free      no row, released, or its window is over       → locked, because the request takes it
+//   in doubt  a transaction that takes it is not committed  → locked, which waits for that transaction
+//   taken     committed, open at the instant of the request → read; a later release, end or takeover is later than this duplicate
+//
+// What was found is kept with the transaction, so a key is read once, later requests of the same transaction see what earlier ones took, and
+// duplicates are counted by one statement at its end.
 
 import { isSingletonScope } from "../../flow/singleton/plan.ts";
-import { type Claim, type ClaimAsk, eventScope, webhookScope } from "../../model/claim.ts";
+import { type Claim, type ClaimAsk, eventScope, isTaken, webhookScope } from "../../model/claim.ts";
 import { type ClaimRow, claimValues, readClaim } from "../rows.ts";
+import type { Connection } from "./connection.ts";
+import { readAnswers, type TakenKey } from "./kept-answers.ts";
 import { compareTexts, indexable } from "./text.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -18,15 +27,31 @@ const lockClaimSql = `
   returning ${claimColumns}`;
 
 // The rows that are made are the claims as they will be if their keys are free, which is nearly always: then nothing is left to write.
-// A row that was made has no deleter yet; one that was there was just locked.
+// A row that was made has no deleter yet; one that was there was just locked. What is read instead is taken by any clock: windows are judged
+// by one that is never ahead of this one, and no earlier than they were opened (askFor).
 const lockAllSql = `
-  insert into claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at)
-  select env, scope, key, holder, 1, generation, state, cast(:now as bigint), cast(:now as bigint) + window_ms, held, 1, cast(:now as bigint)
-    from unnest(cast(:envs as text[]), cast(:scopes as text[]), cast(:keys as text[]), cast(:holders as text[]),
-                cast(:generations as text[]), cast(:states as text[]), cast(:windows as bigint[]), cast(:helds as smallint[]))
-      as asked (env, scope, key, holder, generation, state, window_ms, held)
-  on conflict (env, scope, key) do update set asked = claims.asked
-  returning env, xmax = 0 as made, ${claimColumns}`;
+  with requested as materialized (
+    select * from unnest(cast(:envs as text[]), cast(:scopes as text[]), cast(:keys as text[]), cast(:holders as text[]),
+                         cast(:generations as text[]), cast(:states as text[]), cast(:windows as bigint[]), cast(:helds as smallint[]),
+                         cast(:shares as boolean[])) with ordinality
+      as requested (env, scope, key, holder, generation, state, window_ms, held, may_share, n)),
+  taken as materialized (
+    select claim.* from requested cross join lateral (
+      select env, ${claimColumns} from claims
+       where env = requested.env and scope = requested.scope and key = requested.key and state <> 'released'
+         and (held = 1 or ends_at > greatest(cast(:now as bigint), taken_at)) limit 1) claim
+     where requested.may_share),
+  locked as (
+    insert into claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at)
+    select env, scope, key, holder, 1, generation, state, cast(:now as bigint), cast(:now as bigint) + window_ms, held, 1, cast(:now as bigint)
+      from requested
+     where not exists (select 1 from taken t where t.env = requested.env and t.scope = requested.scope and t.key = requested.key)
+     order by n
+    on conflict (env, scope, key) do update set asked = claims.asked
+    returning env, xmax = 0 as made, ${claimColumns})
+  select env, false as made, true as shared, ${claimColumns} from taken
+  union all
+  select env, made, false as shared, ${claimColumns} from locked`;
 
 const writeClaimSql = `
   update claims
@@ -34,60 +59,119 @@ const writeClaimSql = `
          held = ?, asked = ?, last_asked_at = ?, outcome = ?
    where env = ? and scope = ? and key = ?`;
 
-// A duplicate changes two counters and nothing else.
-const countAskingSql = "update claims set asked = asked + 1, last_asked_at = ? where env = ? and scope = ? and key = ?";
+// What is said twice keeps the planner from reading all of a table that it believes to be empty.
+const countSql = (whileLocked: string) => `
+  with given as materialized (
+    select * from unnest(cast(:envs as text[]), cast(:scopes as text[]), cast(:keys as text[]), cast(:generations as text[]),
+                         cast(:counts as bigint[]), cast(:lasts as bigint[])) as given (env, scope, key, generation, count, last_at)),
+  held as materialized (
+    select given.* from given cross join lateral (
+      select 1 from claims
+       where env = given.env and scope = given.scope and key = given.key and generation = given.generation
+         for no key update ${whileLocked}) claim)
+  update claims c
+     set asked = c.asked + held.count, last_asked_at = greatest(c.last_asked_at, held.last_at)
+    from held
+   where c.env = held.env and c.scope = held.scope and c.key = held.key
+     and c.env = any(array(select env from held)) and c.scope = any(array(select scope from held))
+     and c.key = any(array(select key from held))
+  returning c.env, c.scope, c.key`;
+const countFreeSql = countSql("skip locked");
+const countAllSql = countSql("");
 
 const deleteClaimSql = "delete from claims where env = ? and scope = ? and key = ?";
 
-/** A key that this transaction has locked. */
-export interface LockedClaim {
+export interface ClaimName {
   readonly env: string;
   readonly scope: string;
   readonly key: string;
+}
+
+/** What duplicates add to a claim. */
+export interface DuplicateCount extends ClaimName {
+  /** Names the window they fell into: a later one begins anew. */
+  readonly generation: string;
+  readonly count: number;
+  readonly lastAt: number;
+}
+
+/** A key that this transaction has locked, or whose claim it has read. */
+export interface KnownClaim extends ClaimName {
   /** What everyone else will find, as far as this transaction has got; null while nobody has it. */
   claim: Claim | null;
   /** The row that was made to lock it, if nobody had it. */
   readonly made: Claim | null;
+  /** If not, it is taken and was only read: it must be locked before it is written. */
+  readonly isLocked: boolean;
+  /** Duplicates that were decided here and are not yet in its row. */
+  uncounted: number;
 }
 
 const idOf = (env: string, scope: string, key: string): string => JSON.stringify([env, scope, indexable(key)]);
 
-/** Locks the key. Null when nobody ever claimed it, or nobody remembers. */
+export const claimId = ({ env, scope, key }: ClaimName): string => idOf(env, scope, key);
+
+/** For a request, which writes the claim only if it takes the key. Null when nobody ever claimed it, or nobody remembers. */
 export async function findClaim(tx: Transaction, env: string, scope: string, key: string): Promise<Claim | null> {
-  const id = idOf(env, scope, key);
-  const locked = tx.claims.get(id);
-  if (locked !== undefined) return locked.claim;
+  const known = tx.claims.get(idOf(env, scope, key));
+  return known === undefined ? lockClaim(tx, env, scope, key) : known.claim;
+}
+
+/** The same for whoever may write it in any case. */
+export async function lockClaim(tx: Transaction, env: string, scope: string, key: string): Promise<Claim | null> {
+  const known = tx.claims.get(idOf(env, scope, key));
+  if (known?.isLocked === true) return known.claim;
   const row = (await tx.connection.one<ClaimRow>(lockClaimSql, env, scope, indexable(key)))!;
-  const claim = readClaim(row);
-  const found: LockedClaim =
-    row.asked === 0 ? { env, scope, key, claim: null, made: claim } : { env, scope, key, claim, made: null };
-  tx.claims.set(id, found);
-  return found.claim;
+  return keep(tx, { env, scope, key, isMade: row.asked === 0, isLocked: true, claim: readClaim(row) });
+}
+
+function keep(
+  tx: Transaction,
+  found: Pick<KnownClaim, "env" | "scope" | "key" | "isLocked"> & { readonly claim: Claim; readonly isMade: boolean },
+): Claim | null {
+  const { env, scope, key, isLocked, isMade, claim: row } = found;
+  const id = idOf(env, scope, key);
+  const before = tx.claims.get(id);
+  // Counts of a window that has since been taken anew are nobody's.
+  const uncounted = before?.claim?.generation === row.generation ? before.uncounted : 0;
+  const claim = isMade ? null : { ...row, asked: row.asked + uncounted };
+  tx.claims.set(id, { env, scope, key, claim, made: isMade ? row : null, isLocked, uncounted });
+  return claim;
 }
 
 /** The key was locked by finding it. */
 export function writeClaim(tx: Transaction, env: string, claim: Claim): void {
-  const locked = tx.claims.get(idOf(env, claim.scope, claim.key))!;
+  const locked = lockedClaim(tx, env, claim);
   const isAsMade = locked.claim === null && locked.made !== null && isSame(locked.made, claim);
   locked.claim = claim;
+  // The claim has been counted up with each of them.
+  locked.uncounted = 0;
   if (isAsMade) return;
   tx.connection.write(writeClaimSql, ...claimValues(claim), env, claim.scope, indexable(claim.key));
+}
+
+function lockedClaim(tx: Transaction, env: string, { scope, key }: Pick<Claim, "scope" | "key">): KnownClaim {
+  const known = tx.claims.get(idOf(env, scope, key));
+  if (known?.isLocked !== true) throw new Error(`the claim of ${scope} ${key} is to be written and was not locked`);
+  return known;
 }
 
 const isSame = (a: Claim, b: Claim): boolean =>
   (Object.keys(a) as (keyof Claim)[]).every((name) => a[name] === b[name]);
 
+/** Counts a duplicate, with the others of this transaction. */
 export function countAsking(tx: Transaction, env: string, { scope, key }: Claim): void {
-  const locked = tx.claims.get(idOf(env, scope, key))!;
-  const { claim } = locked;
-  if (claim !== null) locked.claim = { ...claim, asked: claim.asked + 1, lastAskedAt: tx.at.now };
-  tx.connection.write(countAskingSql, tx.at.now, env, scope, indexable(key));
+  const known = tx.claims.get(idOf(env, scope, key))!;
+  const { claim } = known;
+  if (claim === null) return;
+  known.claim = { ...claim, asked: claim.asked + 1, lastAskedAt: Math.max(claim.lastAskedAt, tx.at.now) };
+  known.uncounted++;
 }
 
 /** The key was locked by finding it; a row that was made for that is dropped at the end. */
-export function deleteClaim(tx: Transaction, env: string, { scope, key }: Pick<Claim, "scope" | "key">): void {
-  const locked = tx.claims.get(idOf(env, scope, key))!;
-  if (locked.made === null) tx.connection.write(deleteClaimSql, env, scope, indexable(key));
+export function deleteClaim(tx: Transaction, env: string, claim: Pick<Claim, "scope" | "key">): void {
+  const locked = lockedClaim(tx, env, claim);
+  if (locked.made === null) tx.connection.write(deleteClaimSql, env, claim.scope, indexable(claim.key));
   locked.claim = null;
 }
 
@@ -98,6 +182,34 @@ export function dropMade(tx: Transaction): void {
   }
 }
 
+const named = (counts: readonly DuplicateCount[]) => ({
+  envs: counts.map(({ env }) => env),
+  scopes: counts.map(({ scope }) => scope),
+  keys: counts.map(({ key }) => indexable(key)),
+  generations: counts.map(({ generation }) => generation),
+  counts: counts.map(({ count }) => count),
+  lasts: counts.map(({ lastAt }) => lastAt),
+});
+
+/** Writes how many duplicates were decided here, and waits for nobody. Answers what other transactions kept it from writing. */
+export async function countDuplicates(tx: Transaction): Promise<readonly DuplicateCount[]> {
+  const counts: DuplicateCount[] = [];
+  for (const { env, scope, key, claim, uncounted } of tx.claims.values()) {
+    if (claim === null || uncounted === 0) continue;
+    counts.push({ env, scope, key, generation: claim.generation, count: uncounted, lastAt: tx.at.now });
+  }
+  if (counts.length === 0) return counts;
+  const rows = await tx.connection.find<ClaimName>(countFreeSql, named(counts));
+  const written = new Set(rows.map(claimId));
+  return counts.filter((each) => !written.has(claimId(each)));
+}
+
+/** The same for counts that were kept; waits for whoever has a claim locked, in the one order in which everybody locks them. */
+export async function writeCounts(connection: Connection, counts: readonly DuplicateCount[]): Promise<void> {
+  const inOrder = counts.toSorted((a, b) => lockOrder(a, b) || compareTexts(a.env, b.env));
+  await connection.find(countAllSql, named(inOrder));
+}
+
 /** Several keys, in the one order in which everybody locks them. */
 export async function lockClaims(
   tx: Transaction,
@@ -105,7 +217,7 @@ export async function lockClaims(
   keys: readonly { readonly scope: string; readonly key: string }[],
 ): Promise<void> {
   const inOrder = [...keys].sort(lockOrder);
-  for (const { scope, key } of inOrder) await findClaim(tx, env, scope, key);
+  for (const { scope, key } of inOrder) await lockClaim(tx, env, scope, key);
 }
 
 export interface ExpectedAsk {
@@ -113,18 +225,27 @@ export interface ExpectedAsk {
   readonly ask: ClaimAsk;
   /** The claim's state once it is taken. */
   readonly state: Claim["state"];
+  /** Whether nothing is written if the key is taken. */
+  readonly mayShare: boolean;
 }
 
-/** Locks many keys that are about to be asked for, in one statement. Of askings for one key the first counts. */
+/**
+ * Many keys that are about to be requested, in one statement: those that are taken are read, the others locked. Of requests for one key the
+ * first counts.
+ */
 export async function lockExpected(tx: Transaction, expected: readonly ExpectedAsk[]): Promise<void> {
   const asks = new Map<string, ExpectedAsk>();
   for (const each of expected) {
     const id = idOf(each.env, each.ask.scope, each.ask.key);
-    if (!asks.has(id) && !tx.claims.has(id)) asks.set(id, each);
+    const known = tx.claims.get(id);
+    if (known !== undefined && (known.isLocked || each.mayShare)) continue;
+    const first = asks.get(id);
+    if (first === undefined) asks.set(id, each);
+    else if (first.mayShare && !each.mayShare) asks.set(id, { ...first, mayShare: false });
   }
   if (asks.size === 0) return;
   const inOrder = [...asks.values()].sort((a, b) => lockOrder(a.ask, b.ask) || compareTexts(a.env, b.env));
-  const rows = await tx.connection.find<ClaimRow & { env: string; made: boolean }>(lockAllSql, {
+  const rows = await tx.connection.find<ClaimRow & { env: string; made: boolean; shared: boolean }>(lockAllSql, {
     now: tx.at.now,
     envs: inOrder.map(({ env }) => env),
     scopes: inOrder.map(({ ask }) => ask.scope),
@@ -134,15 +255,17 @@ export async function lockExpected(tx: Transaction, expected: readonly ExpectedA
     states: inOrder.map(({ state }) => state),
     windows: inOrder.map(({ ask }) => ask.windowMs),
     helds: inOrder.map(({ ask }) => (ask.held ? 1 : 0)),
+    shares: inOrder.map(({ mayShare }) => mayShare),
   });
+  const taken: TakenKey[] = [];
   for (const row of rows) {
-    const { env, scope, key } = row;
-    const claim = readClaim(row);
-    tx.claims.set(
-      idOf(env, scope, key),
-      row.made ? { env, scope, key, claim: null, made: claim } : { env, scope, key, claim, made: null },
-    );
+    const { env, scope, key, made: isMade, shared } = row;
+    const claim = keep(tx, { env, scope, key, isMade, isLocked: !shared, claim: readClaim(row) });
+    const { ask, mayShare } = asks.get(idOf(env, scope, key))!;
+    if (claim === null || !mayShare || !isTaken(claim, tx.at.windowNow(claim.takenAt))) continue;
+    taken.push({ env, scope, key: ask.key, holder: claim.holder });
   }
+  await readAnswers(tx, taken);
 }
 
 // Whoever has a singleton key finds out which function keys its holder has, and asks for them then.

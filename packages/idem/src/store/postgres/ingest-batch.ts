@@ -1,5 +1,5 @@
 // Many calls that store events, in one transaction. What nearly all of them need is read and written for all at once, ahead of them: their
-// events are stored, their keys locked, and whoever waits for such events looked up. Then each call is decided as it would be alone.
+// events are stored, their keys locked or read with what answers for them, and whoever waits for such events looked up. Then each call is decided as it would be alone.
 import type { Ingested, IngestInput, StaleRegistration } from "../ingest.ts";
 import { ingestEvents } from "../rules/ingest-events.ts";
 import type { Asking } from "../rules/new-run.ts";
@@ -83,7 +83,10 @@ export async function storeAhead(tx: Transaction, inputs: readonly Asking[]): Pr
     tx.waitChecks.arrive(tx, given),
   ]);
   const isStored = new Set(stored.map(({ env, id }) => inEnv(env, id)));
-  for (const id of events.keys()) tx.ahead.events.set(id, isStored.has(id));
+  for (const [id, { event }] of events) {
+    tx.ahead.events.set(id, isStored.has(id));
+    if (isStored.has(id)) tx.ahead.answers.events.set(id, event);
+  }
   const isAwaited = new Set(awaited.map(({ env, name }) => inEnv(env, name)));
   for (const id of names.keys()) tx.ahead.awaited.set(id, isAwaited.has(id));
 }

@@ -6,7 +6,7 @@ import type { Advanced, AdvanceInput, NestedIngest } from "../advance.ts";
 import type { Ingested, StartPair } from "../ingest.ts";
 import { ingestNested } from "../rules/ingest-events.ts";
 import { driveAwaited } from "../rules/rule.ts";
-import { findClaim } from "./claim-key.ts";
+import { lockClaim } from "./claim-key.ts";
 import { storeAhead } from "./ingest-batch.ts";
 import { hasSlots } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
@@ -42,7 +42,7 @@ export async function invokeRuns(
 ): Promise<readonly (Advanced | null)[]> {
   for (const [env, registration] of registrations) tx.ahead.registrations.set(env, registration);
   const given = inJobOrder(inputs.map(toInvoke).filter((each) => isCurrent(tx, each)));
-  await lockAhead(tx, given.map(asking));
+  await lockAhead(tx, given.map(asking), null, { locksTaken: true });
   const [held, quiet] = await Promise.all([lockHeld(tx, given), onlyQuiet(tx, given)]);
   const isQuiet = new Set(quiet);
   const free = await newChildren(
@@ -98,7 +98,7 @@ async function newChildren(tx: Transaction, invoking: readonly Invoking[]): Prom
     if (pair.key !== null) {
       const scope = functionScope(pair.fn);
       const name = inEnv(input.env, JSON.stringify([scope, pair.key]));
-      const found = await findClaim(tx, input.env, scope, pair.key);
+      const found = await lockClaim(tx, input.env, scope, pair.key);
       if (asked.has(name) || !askFor(tx.at, found, functionKeyAsk(pair, pair.key, pair.runId)).taken) continue;
       asked.add(name);
     }

@@ -3,7 +3,8 @@
 //
 //   buffers · event ids · singleton keys · function keys · rate limits · jobs of runs to be cancelled · slots · throttles
 //
-// It may lock more than is needed, where an event turns out to be a duplicate. What nobody foresaw is locked when it is met.
+// A key that is taken is only read, unless what has it is to let go of it (claim-key.ts). It may lock more than is needed, where an event turns
+// out to be a duplicate. What nobody foresaw is locked when it is met.
 
 import { readLane } from "../../flow/lane.ts";
 import { isSingletonScope, singletonAsk, singletonScope } from "../../flow/singleton/plan.ts";
@@ -14,7 +15,7 @@ import { claimsOfRun } from "../rules/end-run.ts";
 import { rateTurn } from "../rules/limit-starts.ts";
 import type { Asking } from "../rules/new-run.ts";
 import { driveAwaited } from "../rules/rule.ts";
-import { type ExpectedAsk, findClaim, lockExpected } from "./claim-key.ts";
+import { type ExpectedAsk, lockClaim, lockExpected } from "./claim-key.ts";
 import { noLocks } from "./lane-slots.ts";
 import { lockBuffers } from "./lock-buffers.ts";
 import { lockNames, slotLock } from "./lock-name.ts";
@@ -31,12 +32,19 @@ const lockJobsSql = `
   select 1 from unnest(cast(? as text[]), cast(? as text[])) as asked (env, id)
    cross join lateral (select 1 from jobs where env = asked.env and id = asked.id for update) job`;
 
-/** `closed`: claims that the transaction is going to let go of, because a run ends; `held`: locks of slots that a run at work may want more of. */
+interface LockOptions {
+  /** Locks of slots that a run at work may want more of. */
+  readonly held?: readonly string[];
+  /** Taken keys are locked too: what has them is locked next, and may not be another run by then. */
+  readonly locksTaken?: boolean;
+}
+
+/** `closed`: claims that the transaction is going to let go of, because a run ends. */
 export async function lockAhead(
   tx: Transaction,
   askings: readonly Asking[],
   closed: { readonly env: string; readonly claims: readonly ClosedClaim[] } | null = null,
-  held: readonly string[] = noLocks,
+  { held = noLocks, locksTaken = false }: LockOptions = {},
 ): Promise<void> {
   const starts = askings.flatMap(({ env, pairs }) =>
     pairs.flatMap((pair) => (pair.kind === "start" ? [{ env, pair }] : [])),
@@ -44,7 +52,7 @@ export async function lockAhead(
   const buffered = askings.filter(({ pairs }) => pairs.some((pair) => pair.kind === "start" && isBuffered(pair)));
   const flushed = buffered.length === 0 ? [] : await lockBuffers(tx, buffered);
   const asking = [...starts.filter(({ pair }) => !isBuffered(pair)), ...flushed];
-  const victims = await lockKeys(tx, askings, asking, closed);
+  const victims = await lockKeys(tx, askings, asking, closed, !locksTaken);
   const rates = names(asking, ({ env, pair }) => {
     const rule = pair.flow?.rateLimit ?? null;
     return rule === null ? [] : [rateTurn(env, rule.id)];
@@ -83,12 +91,13 @@ async function lockKeys(
   askings: readonly Asking[],
   starts: readonly Start[],
   closed: Parameters<typeof lockAhead>[2],
+  mayShare: boolean,
 ): Promise<Victim[]> {
   const victims: Victim[] = [];
   const closing = closed?.claims.map((claim) => unchanged(closed.env, claim)) ?? [];
-  const events = askings.flatMap(({ env, events }) => events.flatMap((event) => eventAsks(env, event)));
-  const singletons = starts.flatMap(singletonAsks);
-  const keys = starts.flatMap(keyAsks);
+  const events = askings.flatMap(({ env, events }) => events.flatMap((event) => eventAsks(env, event, mayShare)));
+  const singletons = starts.flatMap((start) => singletonAsks(start, mayShare));
+  const keys = starts.flatMap((start) => keyAsks(start, mayShare));
   const cancelling = starts.filter(({ pair }) => pair.flow?.singleton?.mode === "cancel");
   if (cancelling.length === 0) {
     await lockExpected(tx, [...events, ...singletons, ...keys, ...closing]);
@@ -98,7 +107,7 @@ async function lockKeys(
   await lockExpected(tx, [...events, ...singletons, ...closing.filter(isSingleton)]);
   for (const { env, pair } of cancelling) {
     const rule = pair.flow!.singleton!;
-    const found = await findClaim(tx, env, singletonScope(pair.fn), rule.key);
+    const found = await lockClaim(tx, env, singletonScope(pair.fn), rule.key);
     const asked = askFor(tx.at, found, singletonAsk(pair.fn, rule.key, pair.runId));
     if (asked.taken) continue;
     const { holder } = asked.claim;
@@ -111,22 +120,25 @@ async function lockKeys(
   return victims;
 }
 
-const eventAsks = (env: string, event: NewEvent): ExpectedAsk[] =>
-  event.callerId === null ? [] : [{ env, ask: eventIdAsk(event, event.callerId), state: "settled" }];
+const eventAsks = (env: string, event: NewEvent, mayShare: boolean): ExpectedAsk[] =>
+  event.callerId === null ? [] : [{ env, ask: eventIdAsk(event, event.callerId), state: "settled", mayShare }];
 
-function singletonAsks({ env, pair }: Start): ExpectedAsk[] {
+function singletonAsks({ env, pair }: Start, mayShare: boolean): ExpectedAsk[] {
   const rule = pair.flow?.singleton ?? null;
-  return rule === null ? [] : [{ env, ask: singletonAsk(pair.fn, rule.key, pair.runId), state: "in-flight" }];
+  if (rule === null) return [];
+  const ask = singletonAsk(pair.fn, rule.key, pair.runId);
+  return [{ env, ask, state: "in-flight", mayShare: mayShare && rule.mode === "skip" }];
 }
 
-const keyAsks = ({ env, pair }: Start): ExpectedAsk[] =>
-  pair.key === null ? [] : [{ env, ask: functionKeyAsk(pair, pair.key, pair.runId), state: "in-flight" }];
+const keyAsks = ({ env, pair }: Start, mayShare: boolean): ExpectedAsk[] =>
+  pair.key === null ? [] : [{ env, ask: functionKeyAsk(pair, pair.key, pair.runId), state: "in-flight", mayShare }];
 
 /** For a claim that is there. Where it is not, the row that is made for it is removed again. */
 const unchanged = (env: string, { scope, key }: ClosedClaim): ExpectedAsk => ({
   env,
   ask: { scope, key, holder: "", generation: "", windowMs: 0, held: false, fingerprint: null, leaseMs: null },
   state: "released",
+  mayShare: false,
 });
 
 const lockTatsSql = `

@@ -4,7 +4,7 @@ import type { NewWait } from "../../model/wait.ts";
 import type { NestedIngest } from "../advance.ts";
 import { newestRerun } from "../rules/read-memo.ts";
 import { driveAwaited } from "../rules/rule.ts";
-import { findClaim } from "./claim-key.ts";
+import { lockClaim } from "./claim-key.ts";
 import type { Transaction } from "./transaction.ts";
 
 const lockRunsSql = "select 1 from runs where env = ? and id = any(cast(? as text[])) order by id for no key update";
@@ -19,7 +19,7 @@ export async function lockChildren(
   for (const wait of waits) {
     const pair = wait.kind === "run" ? nested?.pairs[wait.pair] : undefined;
     if (pair?.kind !== "start" || pair.key === null || (pair.flow !== null && pair.flow.buffer !== null)) continue;
-    const claim = await findClaim(tx, env, functionScope(pair.fn), pair.key);
+    const claim = await lockClaim(tx, env, functionScope(pair.fn), pair.key);
     if (claim !== null && claim.holder !== pair.runId) {
       runIds.push(await driveAwaited(newestRerun(tx, env, claim.holder)));
     }

@@ -1,4 +1,6 @@
 // The store on PostgreSQL, shared by any number of nodes.
+
+import { waitAtMost } from "../../platform/wait-at-most.ts";
 import type { StoreReads } from "../reads.ts";
 import { ruledCalls, type ruledOperations } from "../rules/operations.ts";
 import { readMemo } from "../rules/read-memo.ts";
@@ -32,6 +34,9 @@ import { hintsOf } from "./tell-others.ts";
 import type { Transaction } from "./transaction.ts";
 import { Transactions, type TransactionsPlatform } from "./transactions.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
+
+// What is not written by then is left out of the counts.
+const lastCountsMs = 500;
 
 type Operation = {
   [K in keyof StoreWrites]: (tx: Transaction, ...input: Parameters<StoreWrites[K]>) => ReturnType<StoreWrites[K]>;
@@ -137,6 +142,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,
     close: async () => {
+      await waitAtMost(platform, lastCountsMs, transactions.counts.flush());
       for (const each of [transactions, beats, transactional]) each.close();
       await Promise.all([beating.close(), hints.close()]);
       await sessions.close(platform);

@@ -1,6 +1,7 @@
 // Pruning beside others who commit meanwhile (rules/prune-events.ts). So a family is judged, then its event, its runs and its keys are locked,
-// then it is judged again by what is committed now: a rerun or a duplicate either came before, and keeps it, or waits for the locks and finds
-// it gone. What somebody else has locked is kept, so pruning never waits for anybody.
+// then it is judged again by what is committed now: a rerun or a request that takes the key anew either came before, and keeps it, or waits for the
+// locks and finds it gone. What somebody else has locked is kept, so pruning never waits for anybody. A duplicate locks nothing: the
+// first event may go while it is decided, as it may go a moment later.
 import type { PruneAnswer, PruneInput } from "../prune.ts";
 import type { Database } from "../rules/database.ts";
 import { claimName, type Family, findFamilies, type Judging } from "../rules/find-families.ts";

@@ -11,18 +11,28 @@ import type { AdvanceInput, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { EndedRun } from "../ends.ts";
 import type { NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
-import type { BufferRow } from "../rows.ts";
+import type { BufferRow, EventAnswer, FirstEvent, KeyAnswer } from "../rows.ts";
 import { noteEnds } from "../rules/count-ends.ts";
 import type { ClosedClaim, FoundClaim, JobRow } from "../rules/database.ts";
 import { bufferId, bufferTimes, findBuffer } from "../rules/fill-buffer.ts";
 import type { NewJob, NewRun } from "../rules/new-run.ts";
+import { answersForEvent, answersForKey, findEvent } from "../rules/read-memo.ts";
 import { registrationOf, staleness } from "../rules/register-functions.ts";
 import { type Asked, Given, type Rule, Sent } from "../rules/rule.ts";
 import { lockMoved } from "./advance-run.ts";
-import { countAsking, deleteClaim, findClaim, type LockedClaim, lockClaims, writeClaim } from "./claim-key.ts";
+import {
+  countAsking,
+  deleteClaim,
+  findClaim,
+  type KnownClaim,
+  lockClaim,
+  lockClaims,
+  writeClaim,
+} from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { insertJob, insertRun } from "./insert-run.ts";
+import { answerId } from "./kept-answers.ts";
 import { isInLine, type LaneTurns } from "./lane-round.ts";
 import { hasRoom, hasSlots, slotUses } from "./lane-slots.ts";
 import { lockAhead } from "./lock-ahead.ts";
@@ -66,7 +76,7 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   readonly at: Instant;
   readonly turns: LaneTurns;
   readonly floors: RankFloors;
-  readonly claims = new Map<string, LockedClaim>();
+  readonly claims = new Map<string, KnownClaim>();
   readonly ahead = nothingAhead();
   readonly waitChecks: WaitChecks;
   readonly listeners = new Map<string, NewListener>();
@@ -82,8 +92,8 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   /** Its waits, its rules that cancel and its slots go with it: what was read of them ahead is read again. */
   ended(env: string, run: EndedRun): void {
     noteEnds(this, env, [run]);
-    const { awaited, lanes, uses } = this.ahead;
-    for (const each of [awaited, lanes, uses]) each.clear();
+    const { awaited, lanes, uses, answers } = this.ahead;
+    for (const each of [awaited, lanes, uses, answers.keys]) each.clear();
   }
 
   stamp(): number {
@@ -123,8 +133,41 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
     deleteClaim(this, env, claim);
   }
 
+  *answerForKey(env: string, holder: string, key: string): Rule<KeyAnswer> {
+    const { keys } = this.ahead.answers;
+    const id = answerId(env, holder, key);
+    const known = keys.get(id);
+    if (known !== undefined) return known;
+    const answer = yield* answersForKey(this, env, holder, key);
+    keys.set(id, answer);
+    return answer;
+  }
+
+  *answersForEvent(env: string, eventId: string): Rule<readonly EventAnswer[]> {
+    const { decisions } = this.ahead.answers;
+    const id = inEnv(env, eventId);
+    const known = decisions.get(id);
+    if (known !== undefined) return known;
+    const answers = yield* answersForEvent(this, env, eventId);
+    decisions.set(id, answers);
+    return answers;
+  }
+
+  *firstEvent(env: string, eventId: string): Rule<FirstEvent | undefined> {
+    const { events } = this.ahead.answers;
+    const id = inEnv(env, eventId);
+    if (events.has(id)) return events.get(id);
+    const first = yield* findEvent(this, env, eventId);
+    events.set(id, first);
+    return first;
+  }
+
+  decidedAgain(env: string, eventId: string): void {
+    this.ahead.answers.decisions.delete(inEnv(env, eventId));
+  }
+
   *closeClaim(env: string, { scope, key, state }: ClosedClaim, runId: string): Rule<void> {
-    const claim = yield* new Sent(findClaim(this, env, scope, key));
+    const claim = yield* new Sent(lockClaim(this, env, scope, key));
     if (claim?.holder === runId && claim.state === "in-flight") writeClaim(this, env, { ...claim, state, held: false });
   }
 
@@ -230,6 +273,9 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
 
   addRun(env: string, run: NewRun, begins: boolean): void {
     insertRun(this, env, run, begins);
+    const { id, key, eventId, carried } = run;
+    if (key === null || carried !== null) return;
+    this.ahead.answers.keys.set(answerId(env, id, key), { runId: id, ended: null, firstEventId: eventId });
   }
 
   addJob(env: string, job: NewJob): void {

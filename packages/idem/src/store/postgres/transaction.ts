@@ -1,8 +1,9 @@
 // What an operation works with: the session its transaction is open in, the one instant of its commit, and the order of its
 // recordings.
 import type { RuleTransaction } from "../rules/database.ts";
-import type { LockedClaim } from "./claim-key.ts";
+import type { KnownClaim } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
+import { type KeptAnswers, noAnswers } from "./kept-answers.ts";
 import type { LaneTurns } from "./lane-round.ts";
 import type { EmptyBuffer } from "./lock-buffers.ts";
 import type { RankFloors } from "./rank-floors.ts";
@@ -23,8 +24,8 @@ export interface Transaction extends RuleTransaction {
   readonly listeners: ReadonlyMap<string, NewListener>;
   /** It begins to wait for events of these names; throws if one of them has to be watched first (wait-checks.ts). */
   watch(names: readonly NewListener[]): void;
-  /** The keys it has locked. */
-  readonly claims: Map<string, LockedClaim>;
+  /** The keys it has locked, or read as taken. */
+  readonly claims: Map<string, KnownClaim>;
   /** What was read or written ahead for many calls at once. */
   readonly ahead: Ahead;
 }
@@ -43,6 +44,8 @@ export interface Ahead {
   readonly uses: Map<string, number>;
   /** Buffers it has made and put nothing into. */
   readonly emptyBuffers: Map<string, EmptyBuffer>;
+  /** What duplicates are answered with. */
+  readonly answers: KeptAnswers;
 }
 
 export const nothingAhead = (): Ahead => ({
@@ -53,6 +56,7 @@ export const nothingAhead = (): Ahead => ({
   lanes: new Map(),
   uses: new Map(),
   emptyBuffers: new Map(),
+  answers: noAnswers(),
 });
 
 export const inEnv = (env: string, name: string): string => `${env}\u0000${name}`;

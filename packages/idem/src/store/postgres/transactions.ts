@@ -13,9 +13,10 @@ import type { Instant } from "../../model/claim.ts";
 import { errors, IdemError } from "../../model/errors.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { durabilityLost, isDurableSql } from "./check-server.ts";
-import { dropMade } from "./claim-key.ts";
+import { countDuplicates, dropMade } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
 import { DatabaseClock } from "./database-clock.ts";
+import { KeptCounts } from "./duplicate-counts.ts";
 import { faultOf } from "./faults.ts";
 import { LaneTurns } from "./lane-round.ts";
 import { dropEmptyBuffers } from "./lock-buffers.ts";
@@ -86,6 +87,8 @@ export class Transactions {
   private readonly turns = new LaneTurns();
   readonly floors: RankFloors;
   private readonly waitChecks: WaitChecks;
+  /** Of duplicates. */
+  readonly counts: KeptCounts;
   private readonly beginSql: string;
   private isClosed = false;
   /** Whether commits wait for a standby, as far as is known. */
@@ -115,6 +118,7 @@ export class Transactions {
         isPlain: options.isPlain ?? false,
         onDelivered: options.onDelivered ?? (() => {}),
       });
+    this.counts = new KeptCounts(platform, (body) => this.run((tx) => body(tx.connection), "answer", false));
     const meta = `${quoted(schema)}.meta`;
     // A node that is frozen in the middle of a transaction must not keep its locks for as long as a lease lasts.
     this.beginSql = `
@@ -229,6 +233,8 @@ export class Transactions {
         dropMade(tx);
         dropEmptyBuffers(tx);
         waitChecks.insert(tx, tx.listeners.values());
+        const uncounted = countDuplicates(tx);
+        uncounted.catch(() => {});
         if (use === "answer" && isFollowed) connection.write(standSql);
         connection.flush();
         // Sent behind the writes without waiting for them: where one of them failed, this commits nothing.
@@ -239,6 +245,7 @@ export class Transactions {
         await committed;
         refuseCutShort(client);
         isSound = true;
+        this.counts.keep(await uncounted);
         return answer;
       } catch (error) {
         await client.query("rollback");

@@ -11,7 +11,7 @@ import type { AdvanceInput, NewStep } from "../advance.ts";
 import type { AuditInput } from "../audit.ts";
 import type { EndedRun } from "../ends.ts";
 import type { NewEvent, NewPair, StaleRegistration, StartPair } from "../ingest.ts";
-import type { BufferRow } from "../rows.ts";
+import type { BufferRow, EventAnswer, FirstEvent, KeyAnswer } from "../rows.ts";
 import type { Cell, Insertion } from "./insertion.ts";
 import type { Asking, NewJob, NewRun } from "./new-run.ts";
 import type { Asked } from "./rule.ts";
@@ -58,9 +58,16 @@ export interface RuleTransaction extends Database {
   /** The claim of a key, which nobody else can have from here on. */
   findClaim(env: string, scope: string, key: string): Asked<FoundClaim | null>;
   writeClaim(env: string, claim: Claim, found: FoundClaim | null): void;
-  /** Somebody asked who was not first. */
+  /** Counts a duplicate. PostgreSQL writes the counts of a transaction at its end. */
   countAsking(env: string, found: FoundClaim): void;
   deleteClaim(env: string, found: FoundClaim): void;
+  /** The run that answers for a taken key. PostgreSQL reads this and the next two once for all duplicates of a transaction. */
+  answerForKey(env: string, holder: string, key: string): Asked<KeyAnswer>;
+  /** The runs that answer for an event whose id is used again. */
+  answersForEvent(env: string, eventId: string): Asked<readonly EventAnswer[]>;
+  firstEvent(env: string, eventId: string): Asked<FirstEvent | undefined>;
+  /** A decision of the event has changed in this transaction. */
+  decidedAgain(env: string, eventId: string): void;
   /** Lets go of it if the run still has it. */
   closeClaim(env: string, claim: ClosedClaim, runId: string): Asked<void>;
 

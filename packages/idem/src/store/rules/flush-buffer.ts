@@ -12,7 +12,7 @@ import type { RuleTransaction } from "./database.ts";
 import { answerPending } from "./end-wait.ts";
 import { flowOfRun } from "./new-run.ts";
 import { openRun } from "./open-run.ts";
-import { answersForKey, findEvent } from "./read-memo.ts";
+import { findEvent } from "./read-memo.ts";
 import { decideAgain } from "./record-decision.ts";
 import { refuseStart } from "./refuse-start.ts";
 import type { Rule } from "./rule.ts";
@@ -194,7 +194,7 @@ function* duplicateOf(
   const asked = askFor(tx.at, found?.claim ?? null, functionKeyAsk(pair, key, runId));
   if (asked.taken) return null;
   tx.countAsking(env, found!);
-  const { runId: holder, ended, firstEventId } = yield* answersForKey(tx, env, asked.claim.holder, key);
+  const { runId: holder, ended, firstEventId } = yield* tx.answerForKey(env, asked.claim.holder, key);
   const reason = keyTaken(key, holder, ended);
   return { ...base, runId: holder, reason, windowEndsAt: asked.claim.endsAt, firstEventId };
 }

@@ -7,15 +7,15 @@ import type { Event } from "../../model/event.ts";
 import type { NestedIngest } from "../advance.ts";
 import { sentSubject } from "../audit.ts";
 import type { Ingested, IngestInput, NewEvent, NewPair, StaleRegistration, StartPair } from "../ingest.ts";
-import { type DecisionRow, readDecision, readEvent } from "../rows.ts";
+import { readDecision, readEvent } from "../rows.ts";
 import { answerOf, newWriting, type Writing } from "../writing.ts";
 import type { RuleTransaction } from "./database.ts";
 import { fillBuffer } from "./fill-buffer.ts";
-import { insertion } from "./insertion.ts";
+import { type Insertion, insertion } from "./insertion.ts";
 import { keptEvents } from "./kept-events.ts";
 import type { Start } from "./new-run.ts";
 import { bornLeased, isBornLeased } from "./open-run.ts";
-import { findEvent, newestRerun } from "./read-memo.ts";
+import { decisionsOfEvent, findEvent } from "./read-memo.ts";
 import { noteFirst, recordDecision } from "./record-decision.ts";
 import { Given, type Rule } from "./rule.ts";
 import { startRun } from "./start-run.ts";
@@ -26,11 +26,18 @@ const newValues = insertion(
   "on conflict do nothing",
 );
 
-const linkToFirstSql = "update events set first_event_id = ? where env = ? and id = ?";
-
-const selectDecisionsSql = `
-  select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
-    from decisions where env = ? and event_id = ? order by fn`;
+// A column that is set once, on a row that nobody else has read yet: PostgreSQL sets it for all duplicates together, as it adds rows. What is
+// said twice keeps the planner from reading all of a table that it believes to be empty.
+const linksToFirst: Insertion = {
+  width: 3,
+  one: "update events set first_event_id = ? where env = ? and id = ?",
+  many: `
+    with given as materialized (
+      select * from unnest(cast(? as text[]), cast(? as text[]), cast(? as text[])) as given (first_event_id, env, id))
+    update events e set first_event_id = given.first_event_id from given
+     where e.env = given.env and e.id = given.id
+       and e.env = any(array(select env from given)) and e.id = any(array(select id from given))`,
+};
 
 export function* ingestEvents(tx: RuleTransaction, input: IngestInput): Rule<Ingested | StaleRegistration> {
   const { env, events, pairs, leaseTo, byHand } = input;
@@ -198,7 +205,7 @@ function* answerAgain(
 ): Rule<void> {
   const stored = (yield* findEvent(tx, env, eventId))!;
   out.ingested.push({ id: eventId, firstEventId: stored.first_event_id });
-  for (const row of yield* tx.all<DecisionRow>(selectDecisionsSql, env, eventId)) {
+  for (const row of yield* decisionsOfEvent(tx, env, eventId)) {
     const decision = readDecision(row);
     out.decisions.push(decision);
     if (decision.firstEventId !== null) yield* noteFirst(tx, env, out, stored.data, decision.firstEventId);
@@ -237,7 +244,7 @@ function* recordDuplicate(
   out: Writing,
 ): Rule<void> {
   const firstId = claim.holder;
-  tx.write(linkToFirstSql, firstId, env, event.id);
+  tx.add(linksToFirst, firstId, env, event.id);
   out.ingested.push({ id: event.id, firstEventId: firstId });
   const first = yield* noteFirst(tx, env, out, event.data, firstId);
   // One id under two names is usually a mistake of the sender.
@@ -245,16 +252,14 @@ function* recordDuplicate(
   const reason = `event id ${JSON.stringify(event.callerId)} was first used by event ${first?.id ?? "unknown"}${under}`;
   const answers = new Map<string, { runId: string | null; key: string | null }>();
   for (const pair of pairs) answers.set(pair.fn, { runId: null, key: null });
-  for (const decision of yield* tx.all<DecisionRow>(selectDecisionsSql, env, firstId)) {
-    answers.set(decision.fn, { runId: decision.run_id, key: decision.key });
-  }
+  for (const { fn, runId, key } of yield* tx.answersForEvent(env, firstId)) answers.set(fn, { runId, key });
   for (const [fn, { runId, key }] of [...answers].sort(byFunction)) {
     recordDecision(tx, env, out, {
       eventId: event.id,
       fn,
       kind: "duplicate-event",
       reason,
-      runId: runId === null ? null : yield* newestRerun(tx, env, runId),
+      runId,
       key,
       windowEndsAt: claim.endsAt,
       firstEventId: firstId,

@@ -4,6 +4,8 @@ import { dataInput } from "../../model/run.ts";
 import type { RunMemo } from "../leases.ts";
 import {
   type AttemptRow,
+  type DecisionRow,
+  type EventAnswer,
   type EventRow,
   eventColumns,
   type KeyAnswer,
@@ -35,6 +37,9 @@ const selectAttemptsSql = `select ${attemptColumns} from attempts where env = ? 
 const selectWaitsSql = `
   select ${waitColumns}
     from waits where env = ? and run_id = ? order by stamp`;
+const selectDecisionsSql = `
+  select event_id, fn, kind, reason, run_id, key, window_ends_at, first_event_id, decided_at
+    from decisions where env = ? and event_id = ? order by fn`;
 const eventOfKeySql = "select event_id from run_events where env = ? and run_id = ? and key = ?";
 
 export const findRun = (db: Database, env: string, runId: string): Asked<RunRow | undefined> =>
@@ -42,6 +47,9 @@ export const findRun = (db: Database, env: string, runId: string): Asked<RunRow 
 
 export const findEvent = (db: Database, env: string, eventId: string): Asked<EventRow | undefined> =>
   db.one<EventRow>(selectEventSql, env, eventId);
+
+export const decisionsOfEvent = (db: Database, env: string, eventId: string): Asked<DecisionRow[]> =>
+  db.all<DecisionRow>(selectDecisionsSql, env, eventId);
 
 export const waitsOfRun = (db: Database, env: string, runId: string): Asked<WaitRow[]> =>
   db.all<WaitRow>(selectWaitsSql, env, runId);
@@ -65,6 +73,15 @@ export function* answersForKey(db: Database, env: string, holder: string, key: s
   const carried =
     run.carried === null ? undefined : yield* db.one<{ event_id: string }>(eventOfKeySql, env, runId, key);
   return { runId, ended: run.ended_state, firstEventId: carried?.event_id ?? run.event_id };
+}
+
+/** For each function that the first event of an id was decided for: the newest run that answers for it. */
+export function* answersForEvent(db: Database, env: string, eventId: string): Rule<readonly EventAnswer[]> {
+  const answers: EventAnswer[] = [];
+  for (const { fn, run_id, key } of yield* decisionsOfEvent(db, env, eventId)) {
+    answers.push({ fn, runId: run_id === null ? null : yield* newestRerun(db, env, run_id), key });
+  }
+  return answers;
 }
 
 export const readInputs = ({ inputs }: Pick<RunRow, "inputs">): RunMemo["inputs"] =>

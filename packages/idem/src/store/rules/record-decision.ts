@@ -1,10 +1,9 @@
 // One decision per event and function. A pending one is decided again, once.
 import type { Decision } from "../../model/decision.ts";
-import type { EventRow } from "../rows.ts";
+import type { FirstEvent } from "../rows.ts";
 import type { Writing } from "../writing.ts";
 import type { RuleTransaction } from "./database.ts";
 import { type Insertion, insertion } from "./insertion.ts";
-import { findEvent } from "./read-memo.ts";
 import type { Rule } from "./rule.ts";
 
 export const newDecisions = (table: string): Insertion =>
@@ -35,6 +34,7 @@ export function recordDecision(tx: RuleTransaction, env: string, out: Writing, d
 export function decideAgain(tx: RuleTransaction, env: string, out: Writing, decision: Decision): boolean {
   const { eventId, fn, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt } = decision;
   tx.write(tx.sql.decisions.again, kind, reason, runId, key, windowEndsAt, firstEventId, decidedAt, env, eventId, fn);
+  tx.decidedAgain(env, eventId);
   // A caller that just sent the event hears of its second decision only.
   const told = out.decisions.findIndex((one) => one.eventId === eventId && one.fn === fn);
   if (told === -1) return false;
@@ -49,8 +49,8 @@ export function* noteFirst(
   out: Writing,
   data: string,
   firstEventId: string,
-): Rule<EventRow | undefined> {
-  const first = yield* findEvent(tx, env, firstEventId);
+): Rule<FirstEvent | undefined> {
+  const first = yield* tx.firstEvent(env, firstEventId);
   if (first !== undefined && first.data !== data) out.firsts.set(firstEventId, first.data);
   return first;
 }

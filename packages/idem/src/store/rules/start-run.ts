@@ -8,7 +8,6 @@ import type { Writing } from "../writing.ts";
 import type { FoundClaim, RuleTransaction } from "./database.ts";
 import { flowOfRun, type NewRun, type OpenedRun, type Start } from "./new-run.ts";
 import { openRun } from "./open-run.ts";
-import { answersForKey } from "./read-memo.ts";
 import { noteFirst } from "./record-decision.ts";
 import { refuseStart } from "./refuse-start.ts";
 import type { Rule } from "./rule.ts";
@@ -41,7 +40,7 @@ function* duplicateKey(
 ): Rule<Decision> {
   const key = start.pair.key!;
   tx.countAsking(env, found);
-  const { runId, ended, firstEventId } = yield* answersForKey(tx, env, claim.holder, key);
+  const { runId, ended, firstEventId } = yield* tx.answerForKey(env, claim.holder, key);
   if (firstEventId !== null) yield* noteFirst(tx, env, out, start.event.data, firstEventId);
   const reason = keyTaken(key, runId, ended);
   return decided(tx, start, { kind: "duplicate-key", reason, runId }, claim.endsAt, firstEventId);

@@ -11,12 +11,12 @@ import type { AuditInput } from "../audit.ts";
 import type { StoreClock } from "../clock.ts";
 import type { EndedRun } from "../ends.ts";
 import type { NewEvent, StaleRegistration, StartPair } from "../ingest.ts";
-import type { BufferRow } from "../rows.ts";
+import type { BufferRow, EventAnswer, FirstEvent, KeyAnswer } from "../rows.ts";
 import { noteEnds } from "../rules/count-ends.ts";
 import type { ClosedClaim, FoundClaim, JobRow } from "../rules/database.ts";
 import { bufferId, bufferTimes, findBuffer } from "../rules/fill-buffer.ts";
 import type { NewJob, NewRun } from "../rules/new-run.ts";
-import { findEvent } from "../rules/read-memo.ts";
+import { answersForEvent, answersForKey, findEvent } from "../rules/read-memo.ts";
 import { staleness } from "../rules/register-functions.ts";
 import { type Asked, driveAtOnce, Given, nothing } from "../rules/rule.ts";
 import type { ClaimIndex } from "./claim-index.ts";
@@ -129,6 +129,21 @@ export class StoreTransaction extends RuleDatabase implements Transaction {
   deleteClaim(env: string, found: FoundClaim): void {
     deleteClaim(this, env, found);
   }
+
+  answerForKey(env: string, holder: string, key: string): Asked<KeyAnswer> {
+    return answersForKey(this, env, holder, key);
+  }
+
+  answersForEvent(env: string, eventId: string): Asked<readonly EventAnswer[]> {
+    return answersForEvent(this, env, eventId);
+  }
+
+  firstEvent(env: string, eventId: string): Asked<FirstEvent | undefined> {
+    return findEvent(this, env, eventId);
+  }
+
+  /** Its decisions are read anew by each duplicate. */
+  decidedAgain(): void {}
 
   closeClaim(env: string, { scope, key, state }: ClosedClaim, runId: string): Asked<void> {
     const n = this.claims.find(env, scope, key);

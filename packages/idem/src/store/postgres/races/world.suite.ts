@@ -23,6 +23,8 @@ export class Wire {
   readonly errors: string[] = [];
   /** Every statement as it was sent last. */
   readonly sent = new Map<string, readonly unknown[]>();
+  /** Statements that were sent, also those that were sent before. */
+  count = 0;
   private watch: Watch | null = null;
 
   /** The next statement that is meant meets its fate; resolves once it has. */
@@ -76,6 +78,7 @@ export class Wire {
 
   fateOf(sql: string, params: readonly unknown[]): Fate | Promise<Fate> {
     this.sent.set(sql, params);
+    this.count++;
     return this.watch?.(sql) ?? "sent";
   }
 }

@@ -1,0 +1,252 @@
+// One key that everybody requests. A duplicate costs a share of its call's statements, and does not wait for other duplicates.
+import { describe, expect, test } from "vitest";
+import { end, newEvent, startFlow, startPair, type World } from "../../contract/world.ts";
+import type { NewEvent, StartPair } from "../../ingest.ts";
+import { commit, upTo, useServer } from "./world.suite.ts";
+
+const { open } = useServer();
+
+const counting = /^\s*with given .*update \S*claims c/s;
+
+interface Hot {
+  readonly event?: (n: number) => Partial<NewEvent>;
+  readonly pair?: (n: number) => Partial<StartPair>;
+}
+
+/** One call with so many events. */
+const call = (world: World, name: string, count: number, { event, pair }: Hot) =>
+  world.ingest(
+    upTo(count).map((n) => newEvent(`${name}-e${n}`, event?.(n))),
+    upTo(count).map((n) => startPair(`${name}-r${n}`, { event: n, ...pair?.(n) })),
+  );
+
+describe("a call with many duplicates", () => {
+  const kinds: Readonly<Record<string, Hot & { readonly kind: string }>> = {
+    "one function key": { kind: "duplicate-key", pair: () => ({ key: '"k"' }) },
+    "one event id": { kind: "duplicate-event", event: () => ({ callerId: "id" }) },
+    "one id of a webhook": { kind: "duplicate-event", event: () => ({ callerId: "id", idScope: "webhook" }) },
+    "one id and one key": {
+      kind: "duplicate-event",
+      event: () => ({ callerId: "id" }),
+      pair: () => ({ key: '"k"', hold: true }),
+    },
+    "one singleton": {
+      kind: "singleton-skipped",
+      pair: () => ({ flow: startFlow({ singleton: { key: "s", mode: "skip" } }) }),
+    },
+    "keys of their own": { kind: "duplicate-key", pair: (n) => ({ key: `"k${n}"` }) },
+    "ids of their own": { kind: "duplicate-event", event: (n) => ({ callerId: `id${n}` }) },
+  };
+
+  test.each(Object.entries(kinds))("of %s sends as many statements with 400 of them as with 5", async (_, hot) => {
+    const { nodes, rows } = await open();
+    // Another node, or this one would look at its tables after so many events.
+    const [{ world, wire }, other] = nodes;
+    await call(other.world, "first", 400, hot);
+    const statementsOf = async (name: string, count: number): Promise<number> => {
+      wire.count = 0;
+      const { decisions } = await call(world, name, count, hot);
+      expect(new Set(decisions.map(({ kind }) => kind))).toEqual(new Set([hot.kind]));
+      return wire.count;
+    };
+    const few = await statementsOf("few", 5);
+    expect(await statementsOf("many", 400)).toBe(few);
+    expect(few).toBeLessThanOrEqual(12);
+    const decided = "select count(*)::int as count from .decisions where event_id like 'many-%' and kind = $1";
+    expect(await rows(decided, hot.kind)).toEqual([{ count: 400 }]);
+  });
+
+  test.each(Object.entries(kinds).filter(([name]) => name.startsWith("one")))(
+    "of %s that it takes itself sends as many statements with 400 of them as with 5",
+    async (_, hot) => {
+      const { nodes, rows } = await open();
+      const [{ world, wire }] = nodes;
+      const statementsOf = async (count: number): Promise<number> => {
+        const own = `${count}`;
+        const event = (n: number) => ({ ...hot.event?.(n), ...(hot.event === undefined ? {} : { callerId: own }) });
+        const singleton = startFlow({ singleton: { key: own, mode: "skip" } });
+        const pair = (n: number) => {
+          const { key = null, flow = null, ...rest } = hot.pair?.(n) ?? {};
+          return { ...rest, key: key === null ? null : own, flow: flow === null ? null : singleton };
+        };
+        wire.count = 0;
+        const { decisions } = await call(world, own, count, { event, pair });
+        expect(decisions.filter(({ kind }) => kind === "started")).toHaveLength(1);
+        expect(decisions.filter(({ kind }) => kind === hot.kind)).toHaveLength(count - 1);
+        return wire.count;
+      };
+      const few = await statementsOf(5);
+      expect(await statementsOf(400)).toBe(few);
+      expect(await rows("select max(asked)::int as asked from .claims where key = '400'")).toEqual([{ asked: 400 }]);
+    },
+  );
+
+  test("of one key answers each with the first run and the first event's data, and counts all of them", async () => {
+    const { nodes } = await open();
+    const [{ world }] = nodes;
+    await world.start("first", { key: '"k"', leaseTo: "w1" }, { data: '{"total":1}' });
+    const { decisions, firsts } = await call(world, "later", 200, { pair: () => ({ key: '"k"' }) });
+    expect(new Set(decisions.map(({ runId, firstEventId }) => `${runId}, ${firstEventId}`))).toEqual(
+      new Set(["first, event of first"]),
+    );
+    expect(firsts).toEqual([{ eventId: "event of first", data: '{"total":1}' }]);
+    expect(await world.claimOf('"k"')).toMatchObject({ holder: "first", asked: 201 });
+  });
+});
+
+describe("a duplicate", () => {
+  const requests: Readonly<Record<string, (world: World, runId: string) => Promise<{ readonly kind: string }>>> = {
+    "a function key": (world, runId) => world.start(runId, { key: '"k"' }),
+    "an event id": (world, runId) => world.start(runId, {}, { callerId: '"k"' }),
+    "a webhook's id": (world, runId) => world.start(runId, {}, { callerId: '"k"', idScope: "webhook" }),
+    "a singleton": (world, runId) =>
+      world.start(runId, { flow: startFlow({ singleton: { key: '"k"', mode: "skip" } }) }),
+  };
+
+  test.each(Object.entries(requests))("of %s does not wait for the commit of another one", async (_, request) => {
+    const { nodes, rows } = await open();
+    const [a, b] = nodes;
+    await request(a.world, "first");
+    const held = a.wire.hold(commit);
+    const early = request(a.world, "early");
+    await held.reached;
+    // The early one has written its count, which the late one would write too.
+    const late = await request(b.world, "late");
+    expect(late.kind).toMatch(/duplicate|singleton-skipped/);
+    expect(await rows("select asked::int from .claims")).toEqual([{ asked: 1 }]);
+    held.release();
+    expect((await early).kind).toBe(late.kind);
+    expect(a.wire.errors).toEqual([]);
+    // What a node could not count it counts at the latest when it is closed.
+    await b.close();
+    expect(await rows("select asked::int from .claims")).toEqual([{ asked: 3 }]);
+  });
+
+  test("that has been decided keeps nobody from the key, and is the duplicate of the run that had it", async () => {
+    const { nodes, rows } = await open();
+    const [a, b] = nodes;
+    await a.world.start("first", { key: '"k"' });
+    const held = a.wire.hold(counting);
+    const duplicate = a.world.start("duplicate", { key: '"k"' });
+    await held.reached;
+    await b.world.releaseByHand('"k"');
+    expect(await b.world.start("second", { key: '"k"' })).toMatchObject({ kind: "started", runId: "second" });
+    held.release();
+    expect(await duplicate).toMatchObject({ kind: "duplicate-key", runId: "first" });
+    // A key that was released and taken again is in the same window, and so is its count.
+    expect(await rows("select holder, asked::int from .claims")).toEqual([{ holder: "second", asked: 3 }]);
+  });
+
+  test("that comes while its key is being taken waits to see whether it is", async () => {
+    const { nodes, untilWaiting } = await open();
+    const [a, b] = nodes;
+    const held = a.wire.hold(commit);
+    const first = a.world.start("first", { key: '"k"' });
+    await held.reached;
+    const duplicate = b.world.start("duplicate", { key: '"k"' });
+    await untilWaiting(1, duplicate);
+    held.release();
+    expect(await first).toMatchObject({ kind: "started" });
+    expect(await duplicate).toMatchObject({ kind: "duplicate-key", runId: "first" });
+    expect(await a.world.claimOf('"k"')).toMatchObject({ asked: 2 });
+  });
+
+  test("of a window that is taken anew meanwhile is not counted there", async () => {
+    const { nodes, clock, rows } = await open({ clock: "manual" });
+    const [a, b] = nodes;
+    await a.world.start("first", { key: '"k"', windowMs: 1_000 });
+    clock.advance(999);
+    const held = a.wire.hold(counting);
+    const duplicate = a.world.start("duplicate", { key: '"k"', windowMs: 1_000 });
+    await held.reached;
+    clock.advance(1);
+    expect(await b.world.start("second", { key: '"k"', windowMs: 1_000 })).toMatchObject({ kind: "started" });
+    held.release();
+    expect(await duplicate).toMatchObject({ kind: "duplicate-key", runId: "first" });
+    await a.close();
+    expect(await rows("select holder, asked::int from .claims")).toEqual([{ holder: "second", asked: 1 }]);
+  });
+
+  test("of a held key is decided while its run ends, and the key is free afterwards", async () => {
+    const { nodes } = await open();
+    const [a, b] = nodes;
+    await a.world.startLeased("first", { key: '"k"', windowMs: 1, hold: true });
+    const held = a.wire.hold(counting);
+    const duplicate = a.world.start("duplicate", { key: '"k"', windowMs: 1, hold: true });
+    await held.reached;
+    await b.world.advance("first", { next: end("completed") });
+    held.release();
+    expect(await duplicate).toMatchObject({ kind: "duplicate-key", runId: "first" });
+    expect(await b.world.start("second", { key: '"k"', windowMs: 1, hold: true })).toMatchObject({ kind: "started" });
+  });
+
+  test("in the call of an event that cancels the run which has the key, and releases it, takes the key", async () => {
+    const { nodes } = await open();
+    const [{ world }] = nodes;
+    const cancel = { key: "s", mode: "cancel", result: "{}", releaseKey: true } as const;
+    const flow = startFlow({ singleton: cancel });
+    await world.start("first", { key: '"k"', flow });
+    const { decisions } = await world.ingest(
+      [newEvent("e1"), newEvent("e2"), newEvent("e3")],
+      [
+        startPair("same", { event: 0, key: '"k"' }),
+        startPair("other", { event: 1, key: '"other"', flow }),
+        startPair("again", { event: 2, key: '"k"' }),
+      ],
+    );
+    expect(decisions.map(({ kind, runId }) => `${kind} ${runId}`)).toEqual([
+      "duplicate-key first",
+      "started other",
+      "started again",
+    ]);
+  });
+
+  test("that a run sends does not wait for that of another run", async () => {
+    const { nodes } = await open();
+    const [a, b] = nodes;
+    await a.world.start("first", {}, { callerId: "id" });
+    for (const runId of ["r1", "r2"]) await a.world.startLeased(runId);
+    const send = (world: World, runId: string) =>
+      world.advance(runId, {
+        ingest: {
+          registration: null,
+          events: [newEvent(`sent by ${runId}`, { callerId: "id" })],
+          pairs: [startPair(`started by ${runId}`)],
+        },
+      });
+    const held = a.wire.hold(commit);
+    const early = send(a.world, "r1");
+    await held.reached;
+    const late = await send(b.world, "r2");
+    expect(late).toMatchObject({ ingested: { decisions: [{ kind: "duplicate-event", runId: "first" }] } });
+    held.release();
+    expect(await early).toMatchObject({ ingested: { decisions: [{ kind: "duplicate-event", runId: "first" }] } });
+    expect(a.wire.errors).toEqual([]);
+  });
+});
+
+describe("a run that is replaced", () => {
+  test("is answered with by duplicates of the same call until then, and its successor afterwards", async () => {
+    const { nodes } = await open();
+    const [{ world }] = nodes;
+    const flow = startFlow({ singleton: { key: "s", mode: "cancel", result: "{}" } });
+    const { decisions } = await world.ingest(
+      upTo(4).map((n) => newEvent(`e${n}`)),
+      [
+        startPair("first", { event: 0, key: '"k"', flow }),
+        startPair("duplicate", { event: 1, key: '"k"', flow }),
+        startPair("other", { event: 2, key: '"other"', flow }),
+        startPair("late", { event: 3, key: '"k"', flow }),
+      ],
+    );
+    expect(decisions.map(({ kind, runId }) => `${kind} ${runId}`)).toEqual([
+      "started first",
+      "duplicate-key first",
+      "started other",
+      "duplicate-key first",
+    ]);
+    // By then it had been cancelled.
+    expect(decisions[1]!.reason).not.toBe(decisions[3]!.reason);
+    expect(await world.claimOf('"k"')).toMatchObject({ holder: "first", asked: 3 });
+  });
+});

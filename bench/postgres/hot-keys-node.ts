@@ -2,9 +2,9 @@
 // accepting events is measured.
 import type { Client } from "pg";
 import { driverOfPostgres, Idem } from "../engine.ts";
-import { keepInFlightFor, shuffled } from "../measure.ts";
+import { keepInFlight, keepInFlightFor, shuffled } from "../measure.ts";
 
-/** Every event has a key of its own, or all have one key, or all have one event id. */
+/** Every event has an id and a key of its own, or all have one key, or all have one id and one key. */
 export type KeyUse = "distinct" | "one-key" | "one-id";
 
 export interface HotLoad {
@@ -12,6 +12,8 @@ export interface HotLoad {
   readonly use: KeyUse;
   readonly callers: number;
   readonly eventsPerCall: number;
+  /** After as many to warm up; null to send for a time. */
+  readonly calls: number | null;
   readonly warmUpMs: number;
   readonly windowMs: number;
   /** The key that all events of the load share. */
@@ -44,22 +46,23 @@ idem.createFunction({ id: "hot", idempotency: "event.data.key" }, { event: "benc
 
 let next = Number(firstKey);
 
-async function take({ use, callers, eventsPerCall, warmUpMs, windowMs, hotKey }: HotLoad): Promise<HotFigures> {
+async function take({ use, callers, eventsPerCall, calls, hotKey, ...window }: HotLoad): Promise<HotFigures> {
   let events = 0;
   statements = 0;
   const call = async () => {
     const batch = Array.from({ length: eventsPerCall }, () => {
       const own = `${shuffled(next++)}`;
-      return {
-        name: "bench/hot",
-        id: use === "one-id" ? hotKey : own,
-        data: { key: use === "one-key" ? hotKey : own },
-      };
+      // A sender that repeats itself repeats both.
+      const key = use === "distinct" ? own : hotKey;
+      return { name: "bench/hot", id: use === "one-id" ? hotKey : own, data: { key } };
     });
     events += eventsPerCall;
     await idem.send(batch);
   };
-  const { perSecond, p50Ms, p99Ms } = await keepInFlightFor(callers, { warmUpMs, windowMs }, call);
+  if (calls !== null) await keepInFlight(callers, calls, call);
+  const { perSecond, p50Ms, p99Ms } = await (calls === null
+    ? keepInFlightFor(callers, window, call)
+    : keepInFlight(callers, calls, call));
   return {
     eventsPerSecond: perSecond * eventsPerCall,
     callP50Ms: p50Ms,

@@ -15,7 +15,7 @@ import { type ClaimRow, claimValues, readClaim } from "../rows.ts";
 import type { Connection } from "./connection.ts";
 import { readAnswers, type TakenKey } from "./kept-answers.ts";
 import { compareTexts, indexable } from "./text.ts";
-import type { Transaction } from "./transaction.ts";
+import { inEnv, type Transaction } from "./transaction.ts";
 
 const claimColumns = `scope, key, holder, fence, generation, state, fingerprint, taken_at, lease_until, ends_at, held, asked,
   last_asked_at, outcome`;
@@ -31,25 +31,22 @@ const lockClaimSql = `
 // by one that is never ahead of this one, and no earlier than they were opened (askFor).
 const lockAllSql = `
   with requested as materialized (
-    select * from unnest(cast(:envs as text[]), cast(:scopes as text[]), cast(:keys as text[]), cast(:holders as text[]),
+    select r.*, claim.* from unnest(cast(:envs as text[]), cast(:scopes as text[]), cast(:keys as text[]), cast(:holders as text[]),
                          cast(:generations as text[]), cast(:states as text[]), cast(:windows as bigint[]), cast(:helds as smallint[]),
-                         cast(:shares as boolean[])) with ordinality
-      as requested (env, scope, key, holder, generation, state, window_ms, held, may_share, n)),
-  taken as materialized (
-    select claim.* from requested cross join lateral (
+                         cast(:shares as boolean[]))
+      as r (r_env, r_scope, r_key, r_holder, r_generation, r_state, r_window_ms, r_held, may_share)
+    left join lateral (
       select env, ${claimColumns} from claims
-       where env = requested.env and scope = requested.scope and key = requested.key and state <> 'released'
-         and (held = 1 or ends_at > greatest(cast(:now as bigint), taken_at)) limit 1) claim
-     where requested.may_share),
+       where env = r_env and scope = r_scope and key = r_key and state <> 'released'
+         and (held = 1 or ends_at > greatest(cast(:now as bigint), taken_at)) limit 1) claim on may_share),
   locked as (
     insert into claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at)
-    select env, scope, key, holder, 1, generation, state, cast(:now as bigint), cast(:now as bigint) + window_ms, held, 1, cast(:now as bigint)
-      from requested
-     where not exists (select 1 from taken t where t.env = requested.env and t.scope = requested.scope and t.key = requested.key)
-     order by n
+    select r_env, r_scope, r_key, r_holder, 1, r_generation, r_state, cast(:now as bigint), cast(:now as bigint) + r_window_ms, r_held, 1,
+           cast(:now as bigint)
+      from requested where env is null
     on conflict (env, scope, key) do update set asked = claims.asked
     returning env, xmax = 0 as made, ${claimColumns})
-  select env, false as made, true as shared, ${claimColumns} from taken
+  select env, false as made, true as shared, ${claimColumns} from requested where env is not null
   union all
   select env, made, false as shared, ${claimColumns} from locked`;
 
@@ -59,7 +56,8 @@ const writeClaimSql = `
          held = ?, asked = ?, last_asked_at = ?, outcome = ?
    where env = ? and scope = ? and key = ?`;
 
-// What is said twice keeps the planner from reading all of a table that it believes to be empty.
+// Only claims that are locked here are written, so each conflicts with its row, and nothing is inserted: an update that joins many of them
+// compares all with all.
 const countSql = (whileLocked: string) => `
   with given as materialized (
     select * from unnest(cast(:envs as text[]), cast(:scopes as text[]), cast(:keys as text[]), cast(:generations as text[]),
@@ -69,17 +67,16 @@ const countSql = (whileLocked: string) => `
       select 1 from claims
        where env = given.env and scope = given.scope and key = given.key and generation = given.generation
          for no key update ${whileLocked}) claim)
-  update claims c
-     set asked = c.asked + held.count, last_asked_at = greatest(c.last_asked_at, held.last_at)
-    from held
-   where c.env = held.env and c.scope = held.scope and c.key = held.key
-     and c.env = any(array(select env from held)) and c.scope = any(array(select scope from held))
-     and c.key = any(array(select key from held))
-  returning c.env, c.scope, c.key`;
+  insert into claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at)
+  select env, scope, key, '', 0, '', 'released', 0, 0, 0, count, last_at from held
+  on conflict (env, scope, key) do update
+     set asked = claims.asked + excluded.asked, last_asked_at = greatest(claims.last_asked_at, excluded.last_asked_at)
+  returning env, scope, key`;
 const countFreeSql = countSql("skip locked");
 const countAllSql = countSql("");
 
 const deleteClaimSql = "delete from claims where env = ? and scope = ? and key = ?";
+const deleteClaimsSql = "delete from claims where env = ? and scope = ? and key = any(cast(? as text[]))";
 
 export interface ClaimName {
   readonly env: string;
@@ -177,9 +174,15 @@ export function deleteClaim(tx: Transaction, env: string, claim: Pick<Claim, "sc
 
 /** What was locked and not taken leaves nothing behind. */
 export function dropMade(tx: Transaction): void {
+  const dropped = new Map<string, { readonly env: string; readonly scope: string; readonly keys: string[] }>();
   for (const { env, scope, key, claim, made } of tx.claims.values()) {
-    if (claim === null && made !== null) tx.connection.write(deleteClaimSql, env, scope, indexable(key));
+    if (claim !== null || made === null) continue;
+    const id = inEnv(env, scope);
+    const known = dropped.get(id);
+    if (known === undefined) dropped.set(id, { env, scope, keys: [indexable(key)] });
+    else known.keys.push(indexable(key));
   }
+  for (const { env, scope, keys } of dropped.values()) tx.connection.write(deleteClaimsSql, env, scope, keys);
 }
 
 const named = (counts: readonly DuplicateCount[]) => ({

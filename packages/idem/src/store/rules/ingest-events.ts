@@ -26,17 +26,16 @@ const newValues = insertion(
   "on conflict do nothing",
 );
 
-// A column that is set once, on a row that nobody else has read yet: PostgreSQL sets it for all duplicates together, as it adds rows. What is
-// said twice keeps the planner from reading all of a table that it believes to be empty.
+// A column that is set once, on a row that nobody else has read yet: PostgreSQL sets it for all duplicates together, as it adds rows. The events are
+// there, so nothing is inserted: a conflict looks each row up by its key, while an update that joins 5,000 of them compares all with all (3 s).
 const linksToFirst: Insertion = {
   width: 3,
   one: "update events set first_event_id = ? where env = ? and id = ?",
   many: `
-    with given as materialized (
-      select * from unnest(cast(? as text[]), cast(? as text[]), cast(? as text[])) as given (first_event_id, env, id))
-    update events e set first_event_id = given.first_event_id from given
-     where e.env = given.env and e.id = given.id
-       and e.env = any(array(select env from given)) and e.id = any(array(select id from given))`,
+    insert into events (env, id, name, data, ts, received_at, stamp, first_event_id)
+    select env, id, '', '', 0, 0, 0, first_event_id
+      from unnest(cast(? as text[]), cast(? as text[]), cast(? as text[])) as given (first_event_id, env, id)
+    on conflict (env, id) do update set first_event_id = excluded.first_event_id`,
 };
 
 export function* ingestEvents(tx: RuleTransaction, input: IngestInput): Rule<Ingested | StaleRegistration> {

@@ -164,6 +164,28 @@ export const batchDefects: readonly Defect[] = [
     patches: [{ file: postgres("invoke-runs"), from: " && event.callerId === null", to: "" }],
   },
   {
+    name: "a batch takes a released key for a duplicate",
+    patches: [{ file: postgres("claim-key"), from: " and state <> 'released'", to: "" }],
+  },
+  {
+    name: "a batch takes a key whose window is over for a duplicate",
+    patches: [{ file: postgres("claim-key"), from: "ends_at > greatest(cast(:now as bigint), taken_at)", to: "true" }],
+  },
+  {
+    name: "a batch counts one of its duplicates",
+    patches: [{ file: postgres("claim-key"), from: "known.uncounted++;", to: "known.uncounted = 1;" }],
+  },
+  {
+    name: "a batch answers for a key of a batched run with its first event",
+    patches: [
+      {
+        file: postgres("kept-answers"),
+        from: 'coalesce(carried.event_id, run.event_id) as "firstEventId"',
+        to: 'run.event_id as "firstEventId"',
+      },
+    ],
+  },
+  {
     name: "what was read ahead of a batch outlives the run that it was about",
     patches: [{ file: postgres("rule-transaction"), from: "each.clear();", to: "void each;" }],
   },

@@ -1,6 +1,6 @@
 // One key that everybody requests. A duplicate costs a share of its call's statements, and does not wait for other duplicates.
 import { describe, expect, test } from "vitest";
-import { end, newEvent, startFlow, startPair, type World } from "../../contract/world.ts";
+import { end, env, newEvent, plainRerun, startFlow, startPair, type World } from "../../contract/world.ts";
 import type { NewEvent, StartPair } from "../../ingest.ts";
 import { commit, upTo, useServer } from "./world.suite.ts";
 
@@ -230,8 +230,8 @@ describe("a duplicate", () => {
   });
 });
 
-describe("a run that is replaced", () => {
-  test("is answered with by duplicates of the same call until then, and its successor afterwards", async () => {
+describe("what a duplicate is answered with", () => {
+  test("is the run that has the key, and that it was cancelled if an earlier event of the call cancels it", async () => {
     const { nodes } = await open();
     const [{ world }] = nodes;
     const flow = startFlow({ singleton: { key: "s", mode: "cancel", result: "{}" } });
@@ -253,5 +253,32 @@ describe("a run that is replaced", () => {
     // By then it had been cancelled.
     expect(decisions[1]!.reason).not.toBe(decisions[3]!.reason);
     expect(await world.claimOf('"k"')).toMatchObject({ holder: "first", asked: 3 });
+  });
+
+  test("is the run of a buffered event once an event of the same call fills the buffer", async () => {
+    const { nodes } = await open();
+    const [{ world }] = nodes;
+    const buffer = { kind: "batch", key: "b", maxSize: 2, timeoutMs: 1_000, bytesMax: 1_000 } as const;
+    const { decisions } = await world.ingest(
+      ["id", "id", "other", "id"].map((callerId, n) => newEvent(`e${n}`, { callerId })),
+      upTo(4).map((event) => startPair(`r${event}`, { event, flow: startFlow({ buffer }) })),
+    );
+    expect(decisions.map(({ eventId, kind, runId }) => `${eventId} ${kind} ${runId}`)).toEqual([
+      "e0 started r0",
+      "e1 duplicate-event null",
+      "e2 started r0",
+      "e3 duplicate-event r0",
+    ]);
+  });
+
+  test("is the newest rerun, for a key and for an event id", async () => {
+    const { nodes } = await open();
+    const [{ world }] = nodes;
+    await world.start("first", { key: '"k"' }, { callerId: "id" });
+    const rerun = { ...plainRerun, env, runId: "first", newRunId: "rerun", rank: 0, leaseTo: null };
+    await world.store.rerun(rerun);
+    expect(await world.start("same key", { key: '"k"' })).toMatchObject({ kind: "duplicate-key", runId: "rerun" });
+    const sameId = await world.start("same id", {}, { callerId: "id" });
+    expect(sameId).toMatchObject({ kind: "duplicate-event", runId: "rerun" });
   });
 });

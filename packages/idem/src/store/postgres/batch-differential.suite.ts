@@ -38,6 +38,7 @@ import {
   type StoreRows,
 } from "./random-calls.suite.ts";
 import { quoted, tableNames } from "./statement.ts";
+import { bucketOf } from "./wait-checks.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type Rows = Readonly<Record<string, readonly Row[]>>;
@@ -536,6 +537,14 @@ export class BatchDifferential {
 
   /** The first wait for a name starts its transaction over, and two calls for one run may change places. */
   private async watchNames(env: string): Promise<void> {
+    // As ready as another node would have left them: no transaction is waited for.
+    const buckets = eventNames.map((name) => `('${env}', '${bucketOf(name)}', 1, ${this.clock.wallMs()})`).join();
+    const schemas = [this.batched, this.single].map(({ schema }) => quoted(schema));
+    await this.admin.query(
+      schemas
+        .map((schema) => `insert into ${schema}.watched_names (env, bucket, ready, used_at) values ${buckets}`)
+        .join(";"),
+    );
     const cancelOn = eventNames.map((eventName) => ({ eventName, path: "", value: "", rest: null, lastsMs: null }));
     const pairs = [startPair("watch", { flow: startFlow({ cancelOn }) })];
     const input = { env, registration: null, events: [newEvent("watch")], pairs, leaseTo: null };

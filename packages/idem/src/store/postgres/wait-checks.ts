@@ -153,6 +153,8 @@ interface Check {
   /** Transactions that were open when the check was first read, and still are. */
   open: ReadonlySet<string>;
   readonly sinceMono: number;
+  /** How often it was read, and how often arrivals were looked for before all of those had ended. */
+  reads: number;
   looks: number;
 }
 
@@ -355,10 +357,13 @@ export class WaitChecks {
     for (const id of this.pending.keys()) if (!listed.has(id)) this.pending.delete(id);
     for (const id of listed) {
       const check = this.pending.get(id);
-      if (check === undefined) this.pending.set(id, { open: still, sinceMono: now, looks: 0 });
-      else check.open = new Set([...check.open].filter((xid) => still.has(xid)));
+      if (check === undefined) this.pending.set(id, { open: still, sinceMono: now, reads: 1, looks: 0 });
+      else {
+        check.open = new Set([...check.open].filter((xid) => still.has(xid)));
+        check.reads++;
+      }
     }
-    const stuck = [...this.pending.values()].filter(({ open, sinceMono }) => open.size > 0 && now > sinceMono);
+    const stuck = [...this.pending.values()].filter(({ open, reads }) => open.size > 0 && reads > 1);
     if (stuck.length > 0) {
       const own = await this.withoutForeign(new Set(stuck.flatMap(({ open }) => [...open])));
       for (const check of stuck) check.open = new Set([...check.open].filter((xid) => own.has(xid)));

@@ -86,7 +86,7 @@ export async function takeCosts(server: RunningServer, windowMs: number, say: (l
   /** Everything at once, also what came while nobody counted: the server's own counting, which lags behind, finds nothing left to do. */
   const count = async () => {
     const ahead = Object.assign(Object.create(engine), { now: () => engine.now() + countLagMs });
-    const keeper = keepCounts(ahead, server.world.platform, console.error);
+    const keeper = keepCounts(ahead, server.world.platform);
     await new Promise((resolve) => setTimeout(resolve, countLookMs));
     return () => keeper.stop();
   };

@@ -2,6 +2,7 @@
 import { relative as relativePath, resolve } from "node:path";
 import { readRetention } from "../engine/retention.ts";
 import { lengthText } from "../model/length-text.ts";
+import { readStoreTimeout } from "../model/store-timeout.ts";
 import { readPackageText } from "../platform/package-files.ts";
 import type { RunningServer } from "../server/start-server.ts";
 import type { ServerSettings } from "../server/world.ts";
@@ -26,6 +27,10 @@ export const serverOptions: Readonly<Record<string, Option>> = {
     value: "url",
     help: "where a run's trace is read, with {traceId} in it; IDEM_TRACE_URL unless given",
   },
+  "store-timeout": {
+    value: "30s",
+    help: "how long a call retries while the store does not answer, 1s to 10m; IDEM_STORE_TIMEOUT unless given",
+  },
   retention: {
     value: "90d",
     help: "delete history older than this, in the background; IDEM_RETENTION unless given; by default everything is kept",
@@ -41,6 +46,7 @@ export function givenSettings(context: Context, storePath: string): Partial<Serv
     store: absoluteStore(store, io.cwd),
     sdkUrls: lists["sdk-url"] ?? [],
     ...retentionOf(context),
+    ...storeTimeoutOf(context),
     ...traceUrlOf(context),
     ...(context.flags.has("no-radar") ? { radar: false } : {}),
     ...(options.host === undefined ? {} : { host: options.host }),
@@ -59,6 +65,13 @@ function retentionOf({ options, io }: Context): Partial<ServerSettings> {
   const given = options.retention ?? io.env("IDEM_RETENTION") ?? "";
   if (given === "" && options.retention === undefined) return {};
   return { retentionMs: readRetention(given, options.retention === undefined ? "IDEM_RETENTION" : "--retention") };
+}
+
+function storeTimeoutOf({ options, io }: Context): Partial<ServerSettings> {
+  const given = options["store-timeout"] ?? (io.env("IDEM_STORE_TIMEOUT") || undefined);
+  if (given === undefined) return {};
+  const name = options["store-timeout"] === undefined ? "IDEM_STORE_TIMEOUT" : "--store-timeout";
+  return { storeTimeoutMs: readStoreTimeout(given, name) };
 }
 
 function numberOf(
@@ -92,12 +105,13 @@ export async function runServer(
   connect: (server: RunningServer) => readonly string[],
 ): Promise<number> {
   const { io } = context;
-  // Asked for while it opens, it stops as soon as it can.
-  let stop = () => {};
+  // Interrupted while it opens, it stops as soon as it can, and does not wait for a store that is not ready.
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const stopped = new Promise<void>((resolveStop) => {
-    stop = resolveStop;
+    signal.addEventListener("abort", () => resolveStop());
   });
-  const ignore = io.onInterrupt(() => stop());
+  const ignore = io.onInterrupt(() => stopping.abort());
   try {
     // Only these two commands need it, and loading it takes longer than the others take altogether.
     const { startServer } = await import("../server/start-server.ts");
@@ -105,7 +119,15 @@ export async function runServer(
       platform: io.platform,
       logger: serverLog(context),
       logStyle: "lines",
+      signal,
+    }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return null;
     });
+    if (server === null) {
+      context.say("Stopped before the store was ready.");
+      return exitCodes.ok;
+    }
     await showScreen(context, server, connect(server));
     await stopped;
     context.say("Stopping: what runs is finished. Ctrl-C again ends at once.");

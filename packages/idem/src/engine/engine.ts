@@ -37,9 +37,11 @@ import type { RerunOptions } from "./rerun-from.ts";
 import { rerunRun } from "./rerun-run.ts";
 import { Retention } from "./retention.ts";
 import { RunEnds } from "./run-ends.ts";
+import { StoreHealth } from "./store-health.ts";
 import { StoreTime } from "./store-time.ts";
 import type { Telling } from "./telling.ts";
 import { tickPair } from "./tick-event.ts";
+import { UnservedFunctions } from "./unserved-functions.ts";
 import { Worker } from "./worker.ts";
 
 export interface EngineOptions {
@@ -68,6 +70,8 @@ export interface EngineOptions {
   readonly retentionMs?: number | null;
   /** Shared by the engines of a process: they have one loop. */
   readonly turns?: Turns;
+  /** Shared by the engines over a store. */
+  readonly health?: StoreHealth;
   /** False for one that works for seconds and is stopped: no thread is started to extend its leases. */
   readonly stays?: boolean;
 }
@@ -102,6 +106,9 @@ export class Engine {
   private readonly neighbours: Neighbours | null;
   private readonly presence: Presence | null;
   private readonly outbox: OutboxRelay;
+  private readonly unserved: UnservedFunctions;
+  /** Failures of work in the background are reported to it. */
+  readonly health: StoreHealth;
   private readonly ingesting: IngestingEngine;
   private readonly traces: EventTraces;
 
@@ -122,6 +129,7 @@ export class Engine {
       },
     );
     const { telling } = options;
+    this.health = options.health ?? new StoreHealth({ platform, telling, env, store: async () => store });
     this.turns = options.turns ?? new Turns((run) => platform.soon(run));
     this.expressions = new Expressions(limits.expressionsCached, ({ fn, ...failed }) => {
       const name = fn === null ? null : this.registry.displayName(fn);
@@ -146,6 +154,7 @@ export class Engine {
       store,
       platform,
       env,
+      health: this.health,
       tracing,
       traces,
       registry: this.registry,
@@ -214,10 +223,17 @@ export class Engine {
       ? null
       : new Presence({ ...beside, newId: () => this.ids.next(), leaseTermMs, about });
     this.outbox = new OutboxRelay({ ...beside, env, ingest: (events) => this.ingest(events) });
+    this.unserved = new UnservedFunctions({
+      ...beside,
+      env,
+      telling,
+      registry,
+      runsHere: (fn) => this.executes && this.canRun(fn),
+    });
   }
 
   private report(what: string, error: unknown): void {
-    this.options.telling.logger.error(`idem: ${what} failed`, error);
+    this.health.report(what, error);
   }
 
   /** Whether lines of the code's logger are kept with its runs. */
@@ -326,6 +342,7 @@ export class Engine {
 
   async start(): Promise<void> {
     this.neighbours?.start();
+    if (this.options.stays !== false) this.unserved.start();
     await this.presence?.start();
     if (!this.executes) return;
     await this.worker.start();
@@ -363,12 +380,14 @@ export class Engine {
   /** The store stays open: whoever opened it closes it. */
   async stop(graceMs: number): Promise<void> {
     this.retention?.stop();
+    this.unserved.stop();
     // Side by side: a store that answers none of them must not keep steps from being finished.
     await this.worker.stop(graceMs, Promise.all([this.crons.stop(), this.outbox.stop()]));
     await this.traces.idle();
     // Until here: what is being finished may be told that it is cancelled.
     this.neighbours?.stop();
     await this.presence?.stop();
+    if (this.options.health === undefined) this.health.stop();
   }
 
   // ------------------------------------------------------------------------------------------------ events

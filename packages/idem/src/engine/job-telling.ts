@@ -43,4 +43,4 @@ export class JobTelling {
 }
 
 const nameOf = (job: ToldJob): string =>
-  job.kind === "announce" ? `telling the end of run ${job.memo.run.id}` : `event ${job.event.id}`;
+  job.kind === "announce" ? `run ${job.memo.run.id}: announcing its end` : `delivering event ${job.event.id}`;

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { errors } from "../model/errors.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
 import type { Beat } from "../store/sharing.ts";
 import { LeaseNames } from "./lease-names.ts";
 import { StoreTime } from "./store-time.ts";
+import { Upkeep } from "./upkeep.ts";
 
 test("a name that is no longer trusted is given up at once, and a late heartbeat does not make it whole again", async () => {
   const platform = new ManualPlatform();
@@ -53,6 +55,54 @@ test("a name that is no longer trusted is given up at once, and a late heartbeat
   expect(names.holds("name-1")).toBe(false);
   expect(names.mayBegin("name-1")).toBe(false);
   expect(names.current).toBe("name-2");
+});
+
+test("a heartbeat that fails is retried each second while its lease is trusted, not at the next period", async () => {
+  const platform = new ManualPlatform();
+  const askedAt: number[] = [];
+  const givenUp: string[] = [];
+  let failures = 0;
+  const store = {
+    heartbeat: async () => {
+      askedAt.push(platform.monoMs());
+      if (failures-- > 0) throw errors.STORE_UNAVAILABLE({ why: "the server is starting up" });
+      return { alive: true, now: platform.wallMs() };
+    },
+    handBack: async () => ({ count: 0 }),
+    sweep: async () => ({ rescued: 0, reaped: 0, queued: false, isCounted: true }) as never,
+    shared: null,
+  };
+  const names = new LeaseNames({
+    store,
+    platform,
+    time: new StoreTime(platform),
+    newId: () => "name",
+    leaseTermMs: 20_000,
+    othersTakeOver: true,
+    isUsed: () => true,
+    giveUp: (name) => givenUp.push(name),
+    onFreed: () => {},
+    report: () => {},
+  });
+  const upkeep = new Upkeep({
+    store,
+    platform,
+    names,
+    random: () => 0.5,
+    leaseTermMs: 20_000,
+    poke: () => {},
+    onRescued: () => {},
+    report: () => {},
+  });
+  await names.beat();
+  upkeep.start();
+  failures = 3;
+  for (let second = 0; second < 14; second++) {
+    await platform.advance(1_000, () => new Promise((resolve) => platform.soon(resolve)));
+  }
+  upkeep.stop();
+  expect(askedAt.map((at) => Math.round(at / 1_000))).toEqual([0, 5, 6, 7, 8, 13]);
+  expect(givenUp).toEqual([]);
 });
 
 /** Names over a store that always answers, beside a thread that is played by the test. */

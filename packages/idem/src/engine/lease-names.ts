@@ -136,9 +136,10 @@ export class LeaseNames {
     }
   }
 
-  /** Enlists the names or extends their leases. A name that was declared lost is given up for a new one. */
-  async beat(): Promise<void> {
+  /** Enlists the names or extends their leases; false if one of them was not. A name that was declared lost is given up for a new one. */
+  async beat(): Promise<boolean> {
     const { store, platform, time, leaseTermMs, about, report } = this.options;
+    let isExtended = true;
     for (const name of [this.current, ...this.retiring]) {
       if (this.isBeatenBeside(name)) continue;
       try {
@@ -149,9 +150,11 @@ export class LeaseNames {
         if (alive && trusted) this.heard(name, askedMono);
         else await this.lose(name, alive);
       } catch (error) {
+        isExtended = false;
         report("heartbeat", error);
       }
     }
+    return isExtended;
   }
 
   /** Whether the thread beside this one does it: then what it heard counts here, too. */

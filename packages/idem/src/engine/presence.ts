@@ -3,11 +3,12 @@
 import type { Platform } from "../platform/platform.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { LeaseNames, type LeaseNamesOptions } from "./lease-names.ts";
-import { limits } from "./limits.ts";
+import { nextHeartbeatMs } from "./upkeep.ts";
 
 export class Presence {
   private readonly names: LeaseNames;
   private readonly housekeeping: Housekeeping;
+  private readonly leaseTermMs: number;
 
   constructor(
     options: Pick<LeaseNamesOptions, "store" | "time" | "newId" | "leaseTermMs" | "about" | "report"> & {
@@ -17,11 +18,12 @@ export class Presence {
     const holdsNothing = { isUsed: () => false, giveUp: () => {}, onFreed: () => {} };
     this.names = new LeaseNames({ ...options, ...holdsNothing, othersTakeOver: false });
     this.housekeeping = new Housekeeping(options.platform);
+    this.leaseTermMs = options.leaseTermMs;
   }
 
   async start(): Promise<void> {
-    await this.names.beat();
-    this.housekeeping.every(limits.heartbeatMs, () => this.names.beat());
+    const { names, leaseTermMs } = this;
+    this.housekeeping.paced(await nextHeartbeatMs(names, leaseTermMs), () => nextHeartbeatMs(names, leaseTermMs));
   }
 
   async stop(): Promise<void> {

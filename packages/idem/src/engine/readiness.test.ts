@@ -1,10 +1,17 @@
 import { expect, test } from "vitest";
+import { silentLogger } from "../execute/log-style.ts";
+import { ManualPlatform } from "../platform/manual-platform.ts";
 import { readinessOf } from "./readiness.ts";
 import { StoreHealth } from "./store-health.ts";
+import { Telling } from "./telling.ts";
 
-const store = new StoreHealth({ monoMs: () => 0, timer: () => ({ cancel() {} }) }, "default", async () => ({
-  tick: async () => null as never,
-}));
+const platform = new ManualPlatform();
+const store = new StoreHealth({
+  platform,
+  telling: new Telling({ logger: silentLogger, platform }),
+  env: "default",
+  store: async () => ({ tick: async () => null as never }),
+});
 
 test.each([
   [{ isRunning: true, isBeating: true }, []],

@@ -3,6 +3,7 @@ import { Execution } from "../execute/execution.ts";
 import type { Code } from "../execute/function-code.ts";
 import type { Pass } from "../execute/pass.ts";
 import type { PassResult } from "../execute/ports.ts";
+import { type ErrorCode, IdemError } from "../model/errors.ts";
 import { isEnded } from "../model/run.ts";
 import { type TracedRun, traceRun } from "../observe/trace-run.ts";
 import type { HeldRun } from "./advance-run.ts";
@@ -101,7 +102,7 @@ export class RunsAtWork {
   private letGo(job: RunJob, heldBy: string): void {
     const { names } = this.worker;
     letGo(job, heldBy, () => names.holds(heldBy), this.options)
-      .catch((error) => this.worker.report(`giving back run ${job.memo.run.id}`, error))
+      .catch((error) => this.worker.report(`run ${job.memo.run.id}: handing it back`, error))
       .finally(() => names.ended(heldBy));
   }
 
@@ -110,7 +111,8 @@ export class RunsAtWork {
     const { worker } = this;
     const { store, env, platform } = this.options;
     const { id } = job.memo.run;
-    worker.report(`run ${id}`, error);
+    if (this.isStoreClosed(job, error)) return;
+    worker.report(`run ${id}: saving its progress`, error);
     const laterMs = Math.min(delayMs * 2, limits.brokenDelayMsMax);
     const again = async () => {
       if (!worker.isRunning || !worker.names.holds(heldBy) || this.active.has(id)) return;
@@ -124,7 +126,27 @@ export class RunsAtWork {
     };
     platform.timer(delayMs, () => void again(), { background: true });
   }
+
+  /** A store that is closed for good has no end of the run: it is interrupted, not failed, and continues where the store is opened next. */
+  private isStoreClosed({ memo }: RunJob, error: unknown): boolean {
+    const what = error instanceof IdemError ? closedStores[error.code] : undefined;
+    if (what === undefined) return false;
+    const { telling, registry } = this.options;
+    const { id, fn } = memo.run;
+    const facts = `run=${id} function=${JSON.stringify(registry.displayName(fn))}`;
+    if (this.worker.isRunning)
+      telling.logger.warn(
+        `idem: run interrupted, ${what}: it resumes from what is stored when the store is opened again ${facts}`,
+      );
+    return true;
+  }
 }
+
+/** What became of a store that this process cannot use any more; the run is in it, as far as it was stored. */
+const closedStores: Partial<Record<ErrorCode, string>> = {
+  STORE_FILE_GONE: "the store's file is gone",
+  STORE_BROKEN: "the store was closed",
+};
 
 class RunAtWork implements HeldRun {
   readonly execution: Execution;

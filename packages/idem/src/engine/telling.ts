@@ -134,7 +134,7 @@ export class Telling {
 function fieldsOf(tidings: Tidings, more: number): LogFields {
   const { error: _error, ...rest } = tidings as Tidings & { error?: unknown };
   const fields: Record<string, unknown> = { ...rest };
-  for (const name of ["failedAt", "retryAt"]) {
+  for (const name of ["failedAt", "retryAt", "since"]) {
     if (typeof fields[name] === "number") fields[name] = new Date(fields[name]).toISOString();
   }
   return more === 0 ? fields : { ...fields, more };

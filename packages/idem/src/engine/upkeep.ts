@@ -20,6 +20,15 @@ export interface UpkeepOptions {
   readonly report: (what: string, error: unknown) => void;
 }
 
+const heartbeatMsOf = (leaseTermMs: number): number =>
+  Math.min(limits.heartbeatMs, leaseTimes(leaseTermMs).beatEveryMs);
+
+/** One heartbeat; says how long it is until the next. One that failed is retried while the lease is still trusted, not at the next period. */
+export async function nextHeartbeatMs(names: Pick<LeaseNames, "beat">, leaseTermMs: number): Promise<number> {
+  const everyMs = heartbeatMsOf(leaseTermMs);
+  return (await names.beat()) ? everyMs : Math.min(everyMs / 5, limits.brokenDelayMs);
+}
+
 export class Upkeep {
   private readonly looking: Housekeeping;
   private readonly beating: Housekeeping;
@@ -31,7 +40,7 @@ export class Upkeep {
 
   start(): void {
     const { store, random, names, leaseTermMs, poke } = this.options;
-    this.beating.every(Math.min(limits.heartbeatMs, leaseTimes(leaseTermMs).beatEveryMs), () => names.beat());
+    this.beating.paced(heartbeatMsOf(leaseTermMs), () => nextHeartbeatMs(names, leaseTermMs));
     // Every process over a store sweeps it: the second finds nothing left.
     if (store.shared === null) this.looking.every(limits.sweepMs, () => this.sweep());
     else this.looking.around(limits.sweepMs, random, () => this.sweep());

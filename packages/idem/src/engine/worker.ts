@@ -31,6 +31,7 @@ import type { Registry } from "./registry.ts";
 import type { RunEnd } from "./run-ends.ts";
 import { RunsAtWork } from "./runs-at-work.ts";
 import { SlotWaiters } from "./slot-waiters.ts";
+import type { StoreHealth } from "./store-health.ts";
 import type { StoreTime } from "./store-time.ts";
 import { tellTakeover, tellWaiting } from "./tell-run.ts";
 import type { Telling } from "./telling.ts";
@@ -50,6 +51,7 @@ export interface WorkerOptions {
   readonly random: () => number;
   readonly codes: ReadonlyMap<string, Code>;
   readonly telling: Telling;
+  readonly health: Pick<StoreHealth, "report">;
   readonly runsInFlight: number;
   /** Of outcomes that runs at work keep in memory. */
   readonly bytesInFlight: number;
@@ -120,8 +122,7 @@ export class Worker {
     this.beside = new ExtendBeside({
       ...options,
       names: this.names,
-      // Also before it runs: the thread is started first.
-      report: (what, error) => this.log(what, error),
+      report: (what, error) => this.report(what, error),
     });
     this.telling = new JobTelling({
       platform,
@@ -424,10 +425,8 @@ export class Worker {
   }
 
   report(what: string, error: unknown): void {
-    if (!this.stopped) this.log(what, error);
-  }
-
-  private log(what: string, error: unknown): void {
-    this.options.telling.logger.error(`idem: ${what} failed`, error);
+    // Before it runs, too: the heartbeat thread is started first.
+    if (this.stopped && this.state !== "new") return;
+    this.options.health.report(what, error);
   }
 }

@@ -268,7 +268,8 @@ export const errorTable = {
     what: ({ path, why }) => `The store ${path} cannot take in another one: ${why}`,
     next: "Move into a schema of its own, such as postgres://…/shop?schema=idem_shop; nothing was changed",
   }),
-  STORE_UNAVAILABLE: define<{ why: string }>({
+  // `isReachable`: the store replied, with an error: no outage.
+  STORE_UNAVAILABLE: define<{ why: string; isReachable?: boolean }>({
     retry: "later",
     what: ({ why }) => `The store did not take the operation: ${why}`,
     next: "Try again with the same ids: what was already done is recognised, not repeated",
@@ -335,6 +336,22 @@ export class IdemError extends Error {
 /** The store says that nothing of the call was stored, which is more than that its outcome is unknown. */
 export const storedNothing = (error: unknown): boolean =>
   error instanceof IdemError && ["STORE_BUSY", "STORE_LOCKED", "STORE_FULL"].includes(error.code);
+
+/** Of a store that does not answer, or takes nothing for now; the other errors are somebody's defect. */
+const outageCodes: ReadonlySet<ErrorCode> = new Set([
+  "STORE_UNAVAILABLE",
+  "STORE_BUSY",
+  "STORE_LOCKED",
+  "STORE_FULL",
+  "STORE_TOO_MANY_SESSIONS",
+  "STORE_DURABILITY_LOST",
+  "STORE_BROKEN",
+  "STORE_FILE_GONE",
+]);
+
+/** Whether the store is why it failed, whatever was asked of it. */
+export const isStoreOutage = (error: unknown): boolean =>
+  error instanceof IdemError && outageCodes.has(error.code) && error.facts.isReachable !== true;
 
 type Raise = { [C in ErrorCode]: (facts: FactsOf<C>, options?: { cause?: unknown }) => IdemError };
 

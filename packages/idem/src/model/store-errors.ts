@@ -48,6 +48,11 @@ export const storeErrors = {
     what: ({ path, why }) => `The server of the store ${path} cannot keep what Idem promises: ${why}`,
     next: "Use PostgreSQL 14 or newer, or change the server as it says; docs/postgres-distributed.md has what each server takes and refuses",
   }),
+  STORE_REFUSED: define<{ path: string; why: string }>({
+    retry: "after-fix",
+    what: ({ path, why }) => `The store ${path} could not be opened: ${why}`,
+    next: "Look for this error in the server's log; docs/postgres.md lists what a store needs of its server",
+  }),
   STORE_TOO_MANY_SESSIONS: define<{ path: string; why: string }>({
     retry: "later",
     what: ({ path, why }) => `The server of the store ${path} takes no more sessions: ${why}`,

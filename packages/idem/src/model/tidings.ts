@@ -81,7 +81,32 @@ export type Tidings =
   /** It answers, but not soon. */
   | { readonly kind: "store.slow"; readonly env: string; readonly tookMs: number }
   /** It could not take something and was asked again, or answered with an error that is true. */
-  | { readonly kind: "store.troubled"; readonly env: string; readonly reason: string };
+  | { readonly kind: "store.troubled"; readonly env: string; readonly reason: string }
+  /** It does not answer: told once when that begins, and each minute while it lasts. `opening`: `start()` waits for it. */
+  | {
+      readonly kind: "store.unreachable";
+      readonly phase: "opening" | "open";
+      readonly since: number;
+      /** 0 the first time. */
+      readonly forMs: number;
+      /** Calls of this process that failed because of it. */
+      readonly failedCalls: number;
+      readonly reason: string;
+    }
+  /** It answers again. */
+  | {
+      readonly kind: "store.back";
+      readonly phase: "opening" | "open";
+      readonly forMs: number;
+      readonly failedCalls: number;
+    }
+  /** Due runs of a function that no node takes; told again every ten minutes. */
+  | {
+      readonly kind: "function.unserved";
+      readonly env: string;
+      readonly function: string;
+      readonly dueRuns: number;
+    };
 
 export type TidingsKind = Tidings["kind"];
 export type TidingsOf<K extends TidingsKind> = Extract<Tidings, { readonly kind: K }>;
@@ -175,6 +200,28 @@ export const told: { readonly [K in TidingsKind]: Told<TidingsOf<K>> } = {
     level: "warn",
     seldom: { ms: 10 * second, about: (t) => t.reason },
     sentence: (t) => `the store is in trouble: ${t.reason}`,
+  },
+  "store.unreachable": {
+    level: "error",
+    sentence: (t) => {
+      const what = t.phase === "opening" ? "store not ready" : "store unreachable";
+      const how = t.forMs === 0 ? `${what}, retrying` : `${what} for ${lengthOf(t.forMs)}, retrying`;
+      const failed = t.failedCalls === 0 ? "" : ` failedCalls=${t.failedCalls}`;
+      return `${how} since=${new Date(t.since).toISOString()}${failed} cause=${JSON.stringify(firstLine(t.reason))}`;
+    },
+  },
+  "store.back": {
+    // Whoever reads the first line reads the second, too.
+    level: "warn",
+    sentence: (t) => {
+      const what = t.phase === "opening" ? "connected to the store" : "store back";
+      return `${what} after ${lengthOf(t.forMs)}${t.failedCalls === 0 ? "" : ` failedCalls=${t.failedCalls}`}`;
+    },
+  },
+  "function.unserved": {
+    level: "warn",
+    sentence: (t) =>
+      `due runs wait, no node takes them function=${JSON.stringify(t.function)} dueRuns=${t.dueRuns} env=${t.env}: start a node that has the function, list its old id in "was" if it was renamed, or cancel the runs (idem cancel)`,
   },
 };
 

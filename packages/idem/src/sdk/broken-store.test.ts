@@ -1,5 +1,5 @@
 // A client whose store ended under it: what it says, and that it can be stopped and started again in the same process.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -42,6 +42,35 @@ test("after a failed sync a client says so, lets go of its store when it is stop
   expect(await idem.runs.wait(decisions[0]!.runId!)).toMatchObject({ state: "completed" });
   const again = await idem.send({ name: "order/paid", id: "order-1", data: {} });
   expect(again.decisions[0]).toMatchObject({ kind: "duplicate-event" });
+  await idem.stop();
+});
+
+test("a run whose store's file is gone is logged as interrupted, never as failed, and is resumed from the copy", async () => {
+  const { idem, logged } = client();
+  const file = join(folder, "a.db");
+  let isGone = false;
+  idem.createFunction({ id: "ship", triggers: [{ event: "order/packed" }] }, async ({ step }) => {
+    await step.run("pack", () => "packed");
+    return step.run("hand-over", async () => {
+      if (isGone) return "handed over";
+      isGone = true;
+      for (const each of [file, `${file}-wal`, `${file}-shm`]) rmSync(each, { force: true });
+      await expect.poll(() => logged).toContainEqual(expect.stringContaining("everything that was acknowledged is in"));
+      return "handed over";
+    });
+  });
+  await idem.start();
+  const { decisions } = await idem.send({ name: "order/packed", data: {} });
+  const runId = decisions[0]!.runId!;
+  const interrupted = `run interrupted, the store's file is gone: it resumes from what is stored when the store is opened again run=${runId} function="ship"`;
+  await expect.poll(() => logged).toContainEqual(`idem: ${interrupted}`);
+  await idem.stop({ grace: 100 });
+  expect(logged.filter((line) => /\bfailed\b/.test(line))).toEqual([]);
+
+  const [copy] = logged.flatMap((line) => /everything that was acknowledged is in (\S+?)\.? /.exec(line)?.[1] ?? []);
+  renameSync(copy!, file);
+  await idem.start();
+  expect(await idem.runs.wait(runId)).toMatchObject({ state: "completed", output: "handed over" });
   await idem.stop();
 });
 

@@ -53,6 +53,11 @@ export interface IdemOptions<Schemas extends EventSchemas = Untyped> extends Ser
    * others share the store (PostgreSQL).
    */
   readonly blockedMax?: string | number;
+  /**
+   * How long `send` and every other call retry while the store does not answer: "30s" by default, or IDEM_STORE_TIMEOUT; "1s" to "10m". Then they
+   * fail with STORE_UNAVAILABLE. `start()` retries until it is stopped. Only PostgreSQL.
+   */
+  readonly storeTimeout?: string | number;
   /** False switches off the duplicate radar, which looks for things done twice. On by default, while started. */
   readonly radar?: boolean;
   /** Around the code of every function's runs and steps. */

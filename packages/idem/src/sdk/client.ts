@@ -18,6 +18,7 @@ import { defaultWindowMs } from "../model/function-config.ts";
 import { type AppNames, nameShared, recordedApp, recordedNames, shownName } from "../model/function-names.ts";
 import { toJson } from "../model/json.ts";
 import { refuseUnknown } from "../model/known-options.ts";
+import { readStoreTimeout } from "../model/store-timeout.ts";
 import type { TidingsKind } from "../model/tidings.ts";
 import { activeTraceparent } from "../observe/tracing.ts";
 import { environmentVariable, nodePlatform } from "../platform/node-platform.ts";
@@ -126,6 +127,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     });
     refuseUnknownClientOptions(options, this.warn);
     this.eventWindowMs = readWindow(options.eventWindow, "eventWindow") ?? defaultWindowMs;
+    const storeTimeoutMs = readStoreTimeout(options.storeTimeout ?? environmentVariable("IDEM_STORE_TIMEOUT"));
     const others = new Map<string, Idem>();
     const embed = (store: string | Store) =>
       new Embedded({
@@ -139,6 +141,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
         keepsLogs: options.runLogs ?? true,
         eventWindowMs: this.eventWindowMs,
         blockedMaxMs: readBlockedMax(options.blockedMax),
+        storeTimeoutMs,
         retentionMs: options.retention === undefined ? null : readRetention(options.retention),
         hasRadar: options.radar !== false && !this.isTaken,
         isPlayed: this.platform !== nodePlatform,
@@ -257,7 +260,10 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     return { id: options.id, slug, code: codes[0]! };
   }
 
-  /** Opens the store, registers the functions and begins to execute them. */
+  /**
+   * Opens the store, registers the functions and begins to execute them. A PostgreSQL that is not ready yet is retried until `stop()`, which
+   * resolves it too; an address, password or schema that is wrong is refused at once.
+   */
   async start(): Promise<void> {
     if (this.remote !== null) throw errors.CLIENT_SERVED({ client: this.id, server: this.remote.origin });
     if (!this.isParked) await this.embedded.start();

@@ -5,7 +5,7 @@ import { limits } from "../engine/limits.ts";
 import type { Metrics } from "../engine/metrics.ts";
 import type { CheckEvents } from "../engine/outgoing-events.ts";
 import type { Readiness } from "../engine/readiness.ts";
-import type { StoreHealth } from "../engine/store-health.ts";
+import { StoreHealth } from "../engine/store-health.ts";
 import { type Swept, sweep } from "../engine/sweep.ts";
 import type { Telling } from "../engine/telling.ts";
 import type { FunctionCode } from "../execute/function-code.ts";
@@ -21,7 +21,8 @@ import { waitAtMost } from "../platform/wait-at-most.ts";
 import type { StoreTrouble } from "../store/sqlite/store-trouble.ts";
 import type { Store } from "../store/store.ts";
 import type { MountedClient } from "./open-dashboard.ts";
-import { openStore } from "./open-store.ts";
+import { isNotReady, openStore } from "./open-store.ts";
+import { Opening } from "./opening.ts";
 import { type DeskClient, openDesk } from "./owner-desk.ts";
 import { type OwnerSocket, openOwnerSocket } from "./owner-socket.ts";
 import { secretsToTell } from "./sealed-store.ts";
@@ -41,6 +42,7 @@ export interface EmbeddedOptions {
   readonly eventWindowMs: number;
   readonly retentionMs: number | null;
   readonly blockedMaxMs: number;
+  readonly storeTimeoutMs: number;
   readonly hasRadar: boolean;
   /** Its time is not the machine's: nothing may be loaded while it passes. */
   readonly isPlayed: boolean;
@@ -61,7 +63,7 @@ export async function loadEngine(): Promise<typeof import("../engine/engine.ts")
 
 export class Embedded {
   private readonly options: EmbeddedOptions;
-  private opening: Promise<Engine> | null = null;
+  private opening: Opening<Engine> | null = null;
   private opened: Engine | null = null;
   private socket: OwnerSocket | null = null;
   private registered = 0;
@@ -80,14 +82,17 @@ export class Embedded {
   private counting: Promise<Metrics> | null = null;
   /** The engine that is open, by its environment. */
   private readonly engines = new Map<string, Engine>();
-  private health: StoreHealth | null = null;
+  private readonly health: StoreHealth;
   private wasStopped = false;
+  /** How often it was stopped: a start that waits for its store ends with the next. */
+  private stopCount = 0;
   /** Whatever the engine that is open still waits for. */
   private endTimers = () => {};
   private readonly stops = new Set<() => Promise<void>>();
 
   constructor(options: EmbeddedOptions) {
     this.options = options;
+    this.health = new StoreHealth({ ...options, store: async () => (await this.engine()).store });
   }
 
   get isOpen(): boolean {
@@ -104,14 +109,12 @@ export class Embedded {
     return isKnown && this.closing === null ? this.opened : null;
   }
 
-  async engine(): Promise<Engine> {
+  /** `waitMs`: for a store that is not ready yet. */
+  async engine(waitMs: number = this.options.storeTimeoutMs): Promise<Engine> {
     if (this.closing !== null) await this.closing;
-    this.opening ??= this.open().catch((error) => {
-      this.opening = null;
-      throw error;
-    });
+    this.opening ??= this.makeOpening();
     const { opening } = this;
-    const engine = await opening;
+    const engine = this.opened ?? (await opening.wait(waitMs));
     if (this.opening === opening) this.opened = engine;
     // Functions may be defined after the store was opened; nothing is sent before all of them are known.
     while (this.registered < this.options.codes.length || this.registering !== null) {
@@ -123,11 +126,32 @@ export class Embedded {
     return engine;
   }
 
+  private makeOpening(): Opening<Engine> {
+    const { platform, telling, store } = this.options;
+    const opening: Opening<Engine> = new Opening({
+      platform,
+      telling,
+      open: (signal) => this.open(signal),
+      isNotReady: (error) => typeof store === "string" && isNotReady(store, error),
+      onClosed: () => {
+        if (this.opening === opening) this.opening = null;
+      },
+    });
+    return opening;
+  }
+
+  /** Retries until the store is ready. Stopped meanwhile, it resolves and has started nothing. */
   async start(): Promise<void> {
     if (this.sweeping !== null) await this.sweeping.catch(() => {});
     const { platform, telling, hasRadar, isPlayed } = this.options;
-    const [engine] = await Promise.all([this.engine(), hasRadar && isPlayed ? loadRadar() : null]);
-    if (this.started) return;
+    const { stopCount } = this;
+    const loading = hasRadar && isPlayed ? loadRadar() : null;
+    const engine = await this.engine(Number.POSITIVE_INFINITY).catch((error: unknown) => {
+      if (this.stopCount === stopCount) throw error;
+      return null;
+    });
+    await loading;
+    if (engine === null || this.started) return;
     this.started = true;
     await engine.start();
     // Only a process that executes looks for duplicates.
@@ -160,7 +184,7 @@ export class Embedded {
   }
 
   private async sweepOnce(budgetMs: number): Promise<Swept> {
-    const { worker } = await this.engine();
+    const { worker } = await this.engine(Math.min(budgetMs, this.options.storeTimeoutMs));
     const { engine, platform } = this.sweeper!();
     await engine.learn(this.options.codes);
     // A run that this client cancels must not begin in the sweep, even when it is on its way there.
@@ -173,9 +197,13 @@ export class Embedded {
   }
 
   async stop(graceMs: number): Promise<void> {
-    if (this.opening === null) return this.closing ?? undefined;
+    const { opening } = this;
+    if (opening === null) return this.closing ?? undefined;
+    this.stopCount++;
+    // Nothing waits any longer for a store that is not ready.
+    const stopped = this.opened === null ? opening.stop() : opening.end;
     if (this.sweeping !== null) await this.sweeping.catch(() => {});
-    this.stopping ??= this.close(this.opening, graceMs).finally(() => {
+    this.stopping ??= this.close(stopped, graceMs).finally(() => {
       this.stopping = null;
     });
     await this.stopping;
@@ -189,7 +217,7 @@ export class Embedded {
   async idle(): Promise<void> {
     if (this.opening === null) return;
     if (this.sweeping !== null) await this.sweeping.catch(() => {});
-    await (await this.opening).idle();
+    await (await this.opening.end)?.idle();
   }
 
   /** For the dashboard beside it. */
@@ -227,9 +255,10 @@ export class Embedded {
     };
   }
 
-  private async close(opening: Promise<Engine>, graceMs: number): Promise<void> {
-    const engine = await opening;
+  private async close(stopped: Promise<Engine | null>, graceMs: number): Promise<void> {
+    const engine = await stopped;
     this.wasStopped = true;
+    if (engine === null) return;
     const winding = this.windDown(engine, graceMs);
     // A store that is gone answers none of them: then it is closed under them.
     const isDown = await waitAtMost(this.options.platform, graceMs + limits.handOverMs, winding);
@@ -241,6 +270,7 @@ export class Embedded {
       this.started = false;
       this.registered = 0;
       this.engines.clear();
+      this.health.stop();
       void this.stopCounting();
       this.closing = engine.store.close().finally(() => {
         this.closing = null;
@@ -265,13 +295,16 @@ export class Embedded {
     this.registered = codes.length;
   }
 
-  private async open(): Promise<Engine> {
-    const { store: address, telling } = this.options;
+  private async open(signal: AbortSignal): Promise<Engine> {
+    const { store: address, telling, storeTimeoutMs: retryMs } = this.options;
     const { platform, end } = endingPlatform(this.options.platform);
     this.endTimers = end;
     const opening =
       typeof address === "string"
         ? openStore(address, platform, {
+            signal,
+            retryMs,
+            onRetrying: (why, forMs) => this.health.retrying(why, forMs),
             onTrouble: (trouble) => this.tellTrouble(trouble),
             onCommit: (calls) => this.committed(calls),
           })
@@ -279,6 +312,7 @@ export class Embedded {
     // The engine is loaded while the store's thread starts, which takes longer.
     const [{ store: opened, leaseTermMs, file }, { Engine }] = await Promise.all([opening, loadEngine()]);
     this.wasStopped = false;
+    this.health.start();
     const { watching } = this;
     const store = observedStore(opened, relayObserver(watching), () => watching.size > 0);
     // Before the first is committed.
@@ -300,6 +334,7 @@ export class Embedded {
       checkEvents,
       retentionMs,
       blockedMaxMs,
+      health: this.health,
       about: { node: processName(), version: packageVersion(), role: "all" } as const,
     };
     const engine = new Engine(made);
@@ -347,10 +382,7 @@ export class Embedded {
     if (this.stopping !== null || (this.wasStopped && this.opening === null)) {
       return readyOr([{ part: "client", why: "the client is stopped" }]);
     }
-    const { env, platform } = this.options;
-    const { StoreHealth } = await import("../engine/store-health.ts");
-    this.health ??= new StoreHealth(platform, env, async () => (await this.engine()).store);
-    const engine = this.engines.get(env) ?? null;
+    const engine = this.engines.get(this.options.env) ?? null;
     return readinessOf(engine ?? { worker: { isRunning: false, isBeating: false } }, this.health);
   }
 

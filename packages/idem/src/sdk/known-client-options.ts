@@ -40,6 +40,7 @@ export function refuseUnknownClientOptions(options: IdemOptions<EventSchemas>, w
       bytesInFlight: true,
       runLogs: true,
       blockedMax: true,
+      storeTimeout: true,
       retention: true,
       radar: true,
       middleware: true,

@@ -1,12 +1,13 @@
 // From a store's address to a store.
 import { limits } from "../engine/limits.ts";
-import { errors } from "../model/errors.ts";
+import { errors, IdemError } from "../model/errors.ts";
 import { didYouMean } from "../model/nearest-word.ts";
 import { lookAtPath } from "../platform/look-at-path.ts";
 import { processName } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { prepareFolder } from "../platform/private-files.ts";
 import { withoutPassword } from "../store/postgres/address.ts";
+import type { PostgresStoreOptions } from "../store/postgres/postgres-store.ts";
 import type { Pg } from "../store/postgres/sessions.ts";
 import { openingFault } from "../store/sqlite/opening-fault.ts";
 import { openThreadStore, type ThreadStoreOptions } from "../store/sqlite/thread-store.ts";
@@ -20,12 +21,27 @@ export interface OpenedStore {
   readonly file: string | null;
 }
 
+export interface OpenStoreOptions extends Pick<ThreadStoreOptions, "onCommit" | "onTrouble"> {
+  /** How long a call is retried while a server does not answer. */
+  readonly retryMs?: number;
+  /** Called while calls are retried. */
+  readonly onRetrying?: PostgresStoreOptions["onRetrying"];
+  /** Aborted, opening ends at once. */
+  readonly signal?: AbortSignal;
+}
+
+/** Whether the store may be ready later: a server that starts or fails over (store/postgres/opening-fault.ts). A file is there or not. */
+export const isNotReady = (address: string, error: unknown): boolean =>
+  isServer(address) && error instanceof IdemError && error.retry === "later";
+
+const isServer = (address: string): boolean => /^postgres(ql)?:\/\//.test(address);
+
 const kinds: readonly string[] = ["sqlite", "postgres", "postgresql", "memory"];
 
 export async function openStore(
   address: string,
   platform: Platform,
-  watch: Pick<ThreadStoreOptions, "onCommit" | "onTrouble"> = {},
+  { retryMs, onRetrying, signal, ...watch }: OpenStoreOptions = {},
 ): Promise<OpenedStore> {
   // Each kind is loaded when it is wanted, and SQLite itself in its thread: an app whose store is at a server brings no native module along. The thread is started before
   // anything is awaited: the caller loads the rest meanwhile.
@@ -33,12 +49,14 @@ export async function openStore(
     const { MemoryStore } = await import("../store/memory/store.ts");
     return { store: new MemoryStore(platform), leaseTermMs: limits.leaseTermOwnedMs, file: null };
   }
-  if (/^postgres(ql)?:\/\//.test(address)) {
+  if (isServer(address)) {
     const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
     const pg = await loadDriver(address);
     const sealing = sealingOf(platform, true);
     const leaseTermMs = limits.leaseTermSharedMs;
-    const store = await openPostgresStore({ url: address, pg, platform, owner: processName(), leaseTermMs });
+    const owner = processName();
+    const retrying = { retryMs, onRetrying, signal };
+    const store = await openPostgresStore({ url: address, pg, platform, owner, leaseTermMs, ...retrying });
     return { store: sealStore(store, sealing), leaseTermMs, file: null };
   }
   if (kinds.includes(address)) {

@@ -3,6 +3,7 @@
 import type { Engine } from "../engine/engine.ts";
 import { Housekeeping } from "../engine/housekeeping.ts";
 import type { Logger } from "../execute/function-code.ts";
+import { isStoreOutage } from "../model/errors.ts";
 import { dayMs } from "../model/window.ts";
 import type { Platform } from "../platform/platform.ts";
 import { AlertCourier } from "../radar/alert-courier.ts";
@@ -66,7 +67,9 @@ export function watchDuplicates({ engine, platform, logger, addresses }: WatchOp
     } catch (error) {
       // Runs do not depend on it. The same trouble is logged once, until a look succeeds again.
       const message = error instanceof Error ? error.message : String(error);
-      if (!isStopped && message !== said) logger.warn(`idem: the duplicate radar could not look: ${message}`);
+      if (isStopped) return idleMs;
+      if (isStoreOutage(error)) engine.health.report("the duplicate radar", error);
+      else if (message !== said) logger.warn(`idem: the duplicate radar could not look: ${message}`);
       said = message;
       return idleMs;
     }
@@ -92,7 +95,9 @@ export function watchDuplicates({ engine, platform, logger, addresses }: WatchOp
       troubled = "";
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (!isStopped && message !== troubled) logger.warn(`idem: alerts could not be carried to channels: ${message}`);
+      if (isStopped) return;
+      if (isStoreOutage(error)) engine.health.report("alert delivery", error);
+      else if (message !== troubled) logger.warn(`idem: alerts could not be carried to channels: ${message}`);
       troubled = message;
     }
   });

@@ -2,7 +2,7 @@
 // Nothing is read of a body before its sender is admitted.
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
-import { errors, IdemError } from "../model/errors.ts";
+import { type ErrorCode, errors, IdemError } from "../model/errors.ts";
 import type { Encoding } from "../protocol/content-coding.ts";
 import { problemOf, problemType, statusOf, wireErrorOf } from "../protocol/problem.ts";
 import { readJson } from "../protocol/read-json.ts";
@@ -215,14 +215,14 @@ function checkContentType(route: Route, header: string | undefined): void {
   }
 }
 
-/** Soon enough for a client that waits, late enough for a queue to get shorter. */
-const retryAfterSeconds = "1";
+/** Soon enough for a client that waits, late enough for a queue to get shorter. A store that is away was waited for already. */
+const retryAfterSecondsOf = (code: ErrorCode): string => (code === "STORE_UNAVAILABLE" ? "5" : "1");
 
 /** An error in the words of its reader: SDKs under the wire's own paths, tools elsewhere. */
 export function errorAnswer(error: IdemError, shape: Route["errors"], isIngest: boolean): RouteAnswer {
   const status = statusOf(error.code);
   const headers: Record<string, string> = {};
-  if (status === 503) headers["retry-after"] = retryAfterSeconds;
+  if (status === 503) headers["retry-after"] = retryAfterSecondsOf(error.code);
   if (error.code === "SIGN_IN_LIMITED" || error.code === "EVENT_QUOTA_REACHED")
     headers["retry-after"] = String(error.facts.seconds);
   if (status === 401) headers["www-authenticate"] = shape === "problem" ? 'Basic realm="idem"' : "Bearer";

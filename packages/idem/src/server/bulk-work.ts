@@ -153,7 +153,7 @@ export class BulkWork {
       try {
         await this.takeOverIn(engine);
       } catch (error) {
-        this.world.logger.warn(`idem: bulk work of others could not be looked at: ${messageOf(error)}`);
+        engine.health.report("looking for bulk work of other nodes", error);
       }
     }
     if (!this.isStopping) this.watch();

@@ -15,7 +15,8 @@ test("decisions are counted once they are old enough, and then no commit is made
     commits += 1;
     return count(input);
   };
-  const keeper = keepCounts(world.engine, world.platform, (error) => expect(error).toBeUndefined());
+  world.engine.health.report = (_, error) => expect(error).toBeUndefined();
+  const keeper = keepCounts(world.engine, world.platform);
   onTestFinished(() => keeper.stop());
   await world.advance(60_000);
   expect(commits).toBe(0);
@@ -39,10 +40,11 @@ test("a store that fails is told of, and asked again", async () => {
   const count = store.count.bind(store);
   store.count = () => Promise.reject(new Error("no disk"));
   const told: string[] = [];
-  const keeper = keepCounts(world.engine, world.platform, (error) => told.push(String(error)));
+  world.engine.health.report = (what, error) => void told.push(`${what}: ${error}`);
+  const keeper = keepCounts(world.engine, world.platform);
   onTestFinished(() => keeper.stop());
   await world.advance(6_000);
-  expect(told).toEqual(["Error: no disk"]);
+  expect(told).toEqual(["counting by the hour: Error: no disk"]);
   store.count = count;
   await world.advance(60_000);
   expect((await store.reads.hourCounts("default", everything)).counts).toMatchObject([{ started: 1 }]);

@@ -18,11 +18,7 @@ export interface CountKeeper {
   stop(): Promise<void>;
 }
 
-export function keepCounts(
-  engine: Engine,
-  platform: Pick<Platform, "timer">,
-  report: (error: unknown) => void,
-): CountKeeper {
+export function keepCounts(engine: Engine, platform: Pick<Platform, "timer">): CountKeeper {
   const { store, env } = engine;
   const lagMs = store.shared === null ? ownLagMs : sharedLagMs;
   const housekeeping = new Housekeeping(platform);
@@ -39,7 +35,7 @@ export function keepCounts(
       // An event in a buffer holds the counting up, and is decided again without a newer one.
       if (newest.decidedAt < until && (await isNothingBuffered())) counted = newest.eventId;
     } catch (error) {
-      report(error);
+      engine.health.report("counting by the hour", error);
     }
     return lookMs;
   }

@@ -2,6 +2,7 @@
 import { Engine } from "../engine/engine.ts";
 import { isHeldElsewhere } from "../engine/held-elsewhere.ts";
 import type { Metrics } from "../engine/metrics.ts";
+import type { StoreHealth } from "../engine/store-health.ts";
 import type { Telling } from "../engine/telling.ts";
 import { errors } from "../model/errors.ts";
 import { defaultWindowMs } from "../model/function-config.ts";
@@ -40,6 +41,7 @@ export interface OpenWorldOptions {
   readonly leaseTermMs: number;
   readonly platform: Platform;
   readonly telling: Telling;
+  readonly health: StoreHealth;
   readonly metrics: Metrics;
   readonly live: LiveDigests;
 }
@@ -53,7 +55,7 @@ export interface OpenedWorld {
 }
 
 export function openWorld(options: OpenWorldOptions): OpenedWorld {
-  const { settings, store, leaseTermMs, platform, telling, metrics, live } = options;
+  const { settings, store, leaseTermMs, platform, telling, health, metrics, live } = options;
   const { logger } = telling;
   const credentials = openCredentials(settings);
   const engines = new Map<string, Engine>();
@@ -66,7 +68,8 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     () => platform.wallMs(),
     (count) => platform.randomBytes(count),
   );
-  const follow = new FollowChannels({ store, platform, logger });
+  const report = (what: string, error: unknown) => health.report(what, error);
+  const follow = new FollowChannels({ store, platform, report });
   const queue = new PublishQueue({ store, ids, onPublished: (...said) => follow.published(...said) });
   const channels = new Channels({ platform, follow, queue });
   const letters = store.shared === null ? null : new Letters(follow, queue);
@@ -81,6 +84,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
       // Functions belong to the apps that registered them: here they are called by their full names.
       app: "",
       telling,
+      health,
       turns,
       runsInFlight: settings.runsInFlight,
       leaseTermMs,
@@ -98,7 +102,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     if (settings.radar && engine.executes) {
       radars.push(watchDuplicates({ engine, platform, logger, addresses: channelAddresses(settings) }));
     }
-    counting.push(keepCounts(engine, platform, (error) => logger.error("idem: counting by the hour failed", error)));
+    counting.push(keepCounts(engine, platform));
     engines.set(env, engine);
     return engine;
   }
@@ -151,6 +155,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     settings,
     platform,
     logger,
+    health,
     entrance,
     credentials,
     ...(credentials.required && settings.eventQuota !== null
@@ -205,6 +210,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
       await Promise.all(late.map((engine) => engine.stop(graceMs)));
       parts.apps.close();
       follow.close();
+      health.stop();
     },
   };
 }

@@ -5,6 +5,7 @@ import { readRetention } from "../engine/retention.ts";
 import { errors } from "../model/errors.ts";
 import { refuseUnknown } from "../model/known-options.ts";
 import { refuseWeak } from "../model/secret.ts";
+import { readStoreTimeout, storeTimeoutDefaultMs } from "../model/store-timeout.ts";
 import { isLoopback } from "../protocol/host-name.ts";
 import { nodeRoles } from "../store/sharing.ts";
 import { checkKeys } from "./credentials.ts";
@@ -25,6 +26,7 @@ const defaults = {
   runsInFlight: limits.runsInFlight,
   eventQuota: eventQuotaDefault,
   retentionMs: null,
+  storeTimeoutMs: storeTimeoutDefaultMs,
   radar: true,
 } as const;
 
@@ -55,6 +57,7 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
     runsInFlight: true,
     eventQuota: true,
     retentionMs: true,
+    storeTimeoutMs: true,
     radar: true,
     traceUrl: true,
   });
@@ -78,6 +81,7 @@ export function completeSettings(given: Partial<ServerSettings>): ServerSettings
   }
   if (settings.eventQuota !== null) checkedQuota(settings.eventQuota, "eventQuota");
   if (settings.retentionMs !== null) readRetention(settings.retentionMs, "retentionMs");
+  readStoreTimeout(settings.storeTimeoutMs, "storeTimeoutMs");
   for (const url of settings.sdkUrls) {
     if (!URL.canParse(url) || !/^https?:/.test(url)) {
       throw errors.OPTION_INVALID({

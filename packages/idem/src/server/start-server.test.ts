@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../cli/store-world.ts";
+import { errors } from "../model/errors.ts";
 import { metrics as listed, prometheusName } from "../observe/metric-list.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { callOwner } from "../sdk/owner-socket.ts";
 import { MemoryStore } from "../store/memory/store.ts";
+import type { Store } from "../store/store.ts";
 import { startServer } from "./start-server.ts";
 import { testKeys, testServer } from "./test-server.suite.ts";
 
@@ -36,6 +38,37 @@ test("an event sent over HTTP starts a run of each function it reaches, and the 
   const engine = await server.world.engine("default");
   await engine.worker.idle();
   expect(runs).toBe(1);
+});
+
+test.each([
+  ["is away", errors.STORE_UNAVAILABLE({ why: "connect ECONNREFUSED" }), "5"],
+  ["has too many calls waiting", errors.STORE_BUSY({ queued: 10_000 }), "1"],
+])("every API answers 503 with Retry-After while the store %s", async (_, error, seconds) => {
+  const memory: Store = new MemoryStore(nodePlatform);
+  let isAway = false;
+  const answer = (target: object) =>
+    new Proxy(target, {
+      get: (of, name) => {
+        const value = Reflect.get(of, name) as unknown;
+        if (name === "reads") return reads;
+        if (typeof value !== "function") return value;
+        return (...input: unknown[]) => (isAway ? Promise.reject(error) : value.apply(of, input));
+      },
+    });
+  const reads = answer(memory.reads);
+  const server = await testServer({ radar: false }, { store: answer(memory) as Store });
+  isAway = true;
+  const requests = [
+    ["/e/any", post({ name: "order/paid" })],
+    ["/api/runs"],
+    ["/api/runs/01J00000000000000000000000/cancel", post({ reason: "test" })],
+    ["/v1/events"],
+  ] as const;
+  for (const [path, init] of requests) {
+    const { status, headers, json } = await server.ask(path, init);
+    expect([path, status, headers.get("retry-after"), json.code]).toEqual([path, 503, seconds, error.code]);
+  }
+  isAway = false;
 });
 
 test("metrics say what was accepted, decided, recognised, executed and queued", async () => {

@@ -3,6 +3,7 @@
 // nobody will store.
 import { limits } from "../engine/limits.ts";
 import { Metrics } from "../engine/metrics.ts";
+import { StoreHealth } from "../engine/store-health.ts";
 import { Telling } from "../engine/telling.ts";
 import type { Logger } from "../execute/function-code.ts";
 import type { LogStyle } from "../execute/log-style.ts";
@@ -13,7 +14,8 @@ import { endingPlatform } from "../platform/ending-platform.ts";
 import { cliName, nodePlatform } from "../platform/node-platform.ts";
 import type { Platform } from "../platform/platform.ts";
 import { waitAtMost } from "../platform/wait-at-most.ts";
-import { type OpenedStore, openStore } from "../sdk/open-store.ts";
+import { isNotReady, type OpenedStore, openStore } from "../sdk/open-store.ts";
+import { Opening } from "../sdk/opening.ts";
 import { secretsToTell } from "../sdk/sealed-store.ts";
 import type { Store } from "../store/store.ts";
 import { defaultEnv } from "./admit-caller.ts";
@@ -39,6 +41,8 @@ export interface ServerParts {
   readonly logStyle?: LogStyle;
   /** Instead of the one `settings.store` names; the caller closes it. */
   readonly store?: Store;
+  /** Aborted while the server still waits for its store, it ends the start, which is then refused with the signal's reason. */
+  readonly signal?: AbortSignal;
   readonly limits?: Partial<ServerLimits>;
 }
 
@@ -53,6 +57,7 @@ export interface RunningServer {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
+/** A PostgreSQL that is not ready yet is retried until `parts.signal` is aborted. */
 export async function startServer(
   given: Partial<ServerSettings> = {},
   parts: ServerParts = {},
@@ -62,7 +67,8 @@ export async function startServer(
   const telling = new Telling({ logger: parts.logger ?? console, style: parts.logStyle, platform });
   let running: World | null = null;
   const metrics = new Metrics(platform, () => running?.engines ?? new Map());
-  const opened = await openGiven(settings, parts, platform, metrics, telling.logger);
+  const health = new StoreHealth({ platform, telling, env: defaultEnv, store: async () => store });
+  const opened = await openGiven(settings, parts, platform, metrics, telling, health);
   const { leaseTermMs, file } = opened;
   const closeOpened = async () => {
     metrics.close();
@@ -80,11 +86,19 @@ export async function startServer(
     fullName: (fn) => world.engines.get(env)?.registry.fullName(fn) ?? fn,
   }));
   const store = observedStore(opened.store, relayObserver([metrics.observer, liveObserver(live)]));
-  const { world, listensAt, stop } = openWorld({ settings, store, leaseTermMs, platform, telling, metrics, live });
+  const { world, listensAt, stop } = openWorld({
+    settings,
+    store,
+    leaseTermMs,
+    platform,
+    telling,
+    health,
+    metrics,
+    live,
+  });
   running = world;
-  let listener: Listener;
   let newSecret: string | null = null;
-  try {
+  const openEngines = async () => {
     // Runs of every environment go on, also of those nobody asks for today.
     await world.engine(defaultEnv);
     for (const line of [...(store.shared?.toTell ?? []), ...(await secretsToTell(store.reads))])
@@ -101,14 +115,24 @@ export async function startServer(
       const isRenewed = settings.newSecret === true;
       newSecret = await makeSecret({ store, platform, isRenewed, actor: cliName() });
     }
-    const { role } = settings;
-    const heard = { routes: routesOf(role, routes), sockets: socketsOf(role, sockets) };
-    listener = await listen({ world, ...heard, limits: parts.limits ?? {} });
-  } catch (error) {
+  };
+  const preparing = new Opening<Listener>({
+    platform,
+    telling,
+    open: async () => {
+      await openEngines();
+      const { role } = settings;
+      const heard = { routes: routesOf(role, routes), sockets: socketsOf(role, sockets) };
+      return listen({ world, ...heard, limits: parts.limits ?? {} });
+    },
+    // The store was ready a moment ago.
+    isNotReady: (error) => parts.store === undefined && isNotReady(settings.store, error),
+  });
+  const listener = await stoppable(preparing, parts.signal).catch(async (error: unknown) => {
     await stop(0);
     await closeOpened();
     throw error;
-  }
+  });
   const origin = `http://${urlHost(settings.host)}:${listener.port}`;
   listensAt(origin);
   watchServer(metrics, world, () => listener.load);
@@ -156,17 +180,42 @@ async function openGiven(
   parts: ServerParts,
   platform: Platform,
   metrics: Metrics,
-  logger: Logger,
+  telling: Telling,
+  health: StoreHealth,
 ): Promise<OpenedStore> {
   if (parts.store !== undefined) return { store: parts.store, leaseTermMs: limits.leaseTermSharedMs, file: null };
+  const opening = new Opening({
+    platform,
+    telling,
+    open: (signal) =>
+      openStore(settings.store, platform, {
+        signal,
+        retryMs: settings.storeTimeoutMs,
+        onRetrying: (why, forMs) => health.retrying(why, forMs),
+        onCommit: (calls) => metrics.committed(calls),
+        onTrouble: ({ level, text }) => telling.logger[level](`idem: ${text}`),
+      }),
+    isNotReady: (error) => isNotReady(settings.store, error),
+  });
   try {
-    return await openStore(settings.store, platform, {
-      onCommit: (calls) => metrics.committed(calls),
-      onTrouble: ({ level, text }) => logger[level](`idem: ${text}`),
-    });
+    return await stoppable(opening, parts.signal);
   } catch (error) {
     metrics.close();
     throw error;
+  }
+}
+
+/** Waits for what is opened until the signal is aborted; throws its reason then. */
+async function stoppable<T>(opening: Opening<T>, signal: AbortSignal | undefined): Promise<T> {
+  const stop = () => void opening.stop();
+  signal?.addEventListener("abort", stop);
+  try {
+    if (signal?.aborted === true) stop();
+    return await opening.wait(Number.POSITIVE_INFINITY);
+  } catch (error) {
+    throw signal?.aborted === true ? signal.reason : error;
+  } finally {
+    signal?.removeEventListener("abort", stop);
   }
 }
 

@@ -23,7 +23,10 @@ export interface Syncing {
   stop(): Promise<void>;
 }
 
-export function startSyncing(world: SyncWorld & Pick<World, "logger">, http = openSyncCalls(world.settings)): Syncing {
+export function startSyncing(
+  world: SyncWorld & Pick<World, "logger" | "health">,
+  http = openSyncCalls(world.settings),
+): Syncing {
   const rounds = new SyncRounds(world, http);
   rounds.begin();
   return { tried: () => rounds.tried, stop: () => rounds.stop() };
@@ -44,7 +47,7 @@ class SyncRounds {
   private timer: Timer | null = null;
 
   constructor(
-    private readonly world: SyncWorld & Pick<World, "logger">,
+    private readonly world: SyncWorld & Pick<World, "logger" | "health">,
     private readonly http: HttpCalls,
   ) {
     this.discovery = new Discovery(http, world.platform, everyMs);
@@ -73,7 +76,7 @@ class SyncRounds {
       if (settings.poll) await this.poll();
       if (this.discovers) this.once("discovery", () => this.discover());
     } catch (error) {
-      if (!this.stopped.signal.aborted) this.world.logger.error("idem: looking after apps failed", error);
+      if (!this.stopped.signal.aborted) this.world.health.report("looking after apps", error);
     }
     if (this.stopped.signal.aborted) return;
     const isOver = this.awaited.size === 0 && !settings.poll && !this.discovers;
@@ -143,7 +146,7 @@ class SyncRounds {
     if (this.asking.has(name) || this.stopped.signal.aborted) return;
     const running = run()
       .catch((error) => {
-        if (!this.stopped.signal.aborted) this.world.logger.error("idem: looking after apps failed", error);
+        if (!this.stopped.signal.aborted) this.world.health.report("looking after apps", error);
       })
       .finally(() => this.asking.delete(name));
     this.asking.set(name, running);

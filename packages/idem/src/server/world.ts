@@ -1,6 +1,7 @@
 // The world of every route: engines by environment, the apps they serve, credentials, settings.
 import type { Engine } from "../engine/engine.ts";
 import type { Metrics } from "../engine/metrics.ts";
+import type { StoreHealth } from "../engine/store-health.ts";
 import type { Logger } from "../execute/function-code.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { NodeRole } from "../store/sharing.ts";
@@ -60,6 +61,8 @@ export interface ServerSettings {
   readonly eventQuota: EventQuota | null;
   /** History is kept for this long, in every environment; null for ever. */
   readonly retentionMs: number | null;
+  /** How long a call retries while the store does not answer. */
+  readonly storeTimeoutMs: number;
   /** Where people read the trace of a run's calls, with `{traceId}` in it; absent where nobody collects traces. */
   readonly traceUrl?: string;
   /** Whether nodes that execute look for what ran twice. */
@@ -72,6 +75,8 @@ export interface World {
   readonly isMounted?: true;
   readonly platform: Platform;
   readonly logger: Logger;
+  /** Of its store, for probes and for the log. */
+  readonly health: StoreHealth;
   /** Accepts lines; absent where the application does. */
   readonly entrance?: Entrance;
   readonly credentials: Credentials;

@@ -6,7 +6,6 @@
 //   by another, without one     with the next look at all channels that are followed, within a second
 //
 // Messages a follower cannot take now stay in the store; it reads on from its place once it can. Where that is gone by then, it hears of the gap.
-import type { Logger } from "../../execute/function-code.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import {
   type ChannelRow,
@@ -81,7 +80,7 @@ type Reads = Pick<Store["reads"], "channels" | "messages" | "now">;
 export interface FollowChannelsOptions {
   readonly store: Pick<Store, "publish" | "shared"> & { readonly reads: Reads };
   readonly platform: Pick<Platform, "timer">;
-  readonly logger: Logger;
+  readonly report: (what: string, error: unknown) => void;
 }
 
 export class FollowChannels {
@@ -351,7 +350,7 @@ export class FollowChannels {
   private report(error: unknown): void {
     if (this.isClosed || this.isTroubled) return;
     this.isTroubled = true;
-    this.options.logger.error("idem: reading what was published failed; it is tried again", error);
+    this.options.report("reading what was published", error);
   }
 }
 

@@ -1,6 +1,7 @@
 // The world of routes beside an embedded engine: the client's own engine and store, and nothing that executes. It is made when first asked
 // for, and closed with the client; a client that is started again gets another.
 import type { Engine } from "../../engine/engine.ts";
+import type { StoreHealth } from "../../engine/store-health.ts";
 import { errors } from "../../model/errors.ts";
 import type { MountedClient } from "../../sdk/open-dashboard.ts";
 import { bulkOf } from "../bulk-work.ts";
@@ -44,7 +45,7 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
     if (isClosed) throw errors.SERVER_BUSY({ why: `client "${client.id}" is stopping` });
     const engine = engines.get(env) ?? opened;
     engines.set(env, engine);
-    counting ??= keepCounts(engine, platform, (error) => logger.error("idem: counting by the hour failed", error));
+    counting ??= keepCounts(engine, platform);
     return engine;
   }
 
@@ -67,6 +68,9 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
     isMounted: true,
     platform,
     logger,
+    get health(): StoreHealth {
+      throw errors.SERVER_ONLY({ method: "GET", path: "/health" });
+    },
     credentials,
     engines,
     engine: engineOf,

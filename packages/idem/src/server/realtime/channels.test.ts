@@ -10,7 +10,6 @@ import { PublishQueue } from "../channels/publish-queue.ts";
 import { Channels, type ChannelsOptions, type Line } from "./channels.ts";
 
 const topic = { channel: "chat", topic: "words" };
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A subscriber that reads when told. */
 function reader() {
@@ -49,7 +48,7 @@ function nodes(limits: Partial<NonNullable<ChannelsOptions["limits"]>> = {}, los
   const node = () => {
     const made = shared.handle();
     const { store } = made;
-    const follow = new FollowChannels({ store, platform, logger: quiet });
+    const follow = new FollowChannels({ store, platform, report: () => {} });
     const queue = new PublishQueue({ store, ids, onPublished: (...said) => follow.published(...said) });
     const channels = new Channels({
       platform,

@@ -47,6 +47,7 @@ export async function routeWorld(over: Partial<ServerSettings> = {}, store?: Sto
     runsInFlight: 10,
     eventQuota: null,
     retentionMs: null,
+    storeTimeoutMs: 30_000,
     radar: false,
     ...over,
   };
@@ -81,6 +82,7 @@ export async function routeWorld(over: Partial<ServerSettings> = {}, store?: Sto
     settings,
     platform,
     logger,
+    health: engine.health,
     credentials: openCredentials(settings),
     apps,
     engine: engineOf,

@@ -1,5 +1,5 @@
-// A server that may lose what it has acknowledged, or that cannot write, is refused before anything is accepted; and so is one that only
-// speaks PostgreSQL's protocol and could not keep what is promised. What it keeps with a condition is told when a process starts.
+// A server that may lose what it has acknowledged is refused before anything is accepted; and so is one that only speaks PostgreSQL's
+// protocol and could not keep what is promised. One that cannot write yet is not ready (opening-fault.ts). What it keeps with a condition is told when a process starts.
 import type { Pool } from "pg";
 import { errors, type IdemError } from "../../model/errors.ts";
 import type { PostgresAddress } from "./address.ts";
@@ -42,9 +42,24 @@ export async function durabilityLost(session: Pick<Pool, "query">, where: string
 export async function checkServer(pool: Pool, where: string): Promise<RecognisedServer> {
   const server = await whichServer(pool);
   if (server.refusal !== null) throw errors.STORE_SERVER_UNSUITABLE({ path: where, why: server.refusal });
+  await refuseStandby(pool, where);
   const why = fault(await readSettings(pool));
   if (why !== null) throw errors.STORE_NOT_DURABLE({ path: where, why });
   return server;
+}
+
+const standbySql = `
+  select pg_is_in_recovery() as "isInRecovery", current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
+
+/** A proxy may lead to a standby until it knows the new primary, and a standby that is promoted is one: this is not final. */
+async function refuseStandby(pool: Pick<Pool, "query">, where: string): Promise<void> {
+  const { rows } = await pool.query<{ isInRecovery: boolean; isReadOnly: boolean }>(standbySql);
+  const { isInRecovery, isReadOnly } = rows[0]!;
+  if (!isInRecovery && !isReadOnly) return;
+  const what = isInRecovery
+    ? "the server is in recovery: it is a standby, or not promoted yet"
+    : "the server takes no writes (default_transaction_read_only is on)";
+  throw errors.STORE_UNAVAILABLE({ why: `${where}: ${what}` });
 }
 
 const versionSql = "select version() as version";
@@ -108,7 +123,7 @@ function standbysText(standbys: number, hosts: number): string | null {
     standbys > 0
       ? `${standbys} ${standbys === 1 ? "standby follows" : "standbys follow"} this server asynchronously`
       : `the address names ${hosts} hosts, and commits wait for none but the first: others follow it asynchronously`;
-  return `idem: ${who}. Where one takes over, what was acknowledged last may be lost: accepted events are gone, taken keys free, and recorded steps run again. Name it in synchronous_standby_names, and commits wait for it; one that is only read from may stay as it is (docs/postgres.md#failover)`;
+  return `idem: ${who}. Where one takes over, what was acknowledged last may be lost: accepted events are gone, taken keys free, and recorded steps run again. Name it in synchronous_standby_names, and commits wait for it; one that is only read from may stay as it is (docs/failover.md#asynchronous-and-synchronous-replication)`;
 }
 
 export const readSettings = async (pool: Pick<Pool, "query">): Promise<Settings> =>

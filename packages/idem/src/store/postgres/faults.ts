@@ -31,12 +31,16 @@ const network: ReadonlySet<string> = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
+  "EHOSTDOWN",
   "ENETUNREACH",
+  "ENETDOWN",
+  "ECONNABORTED",
+  "EADDRNOTAVAIL",
 ]);
 
 // What `pg` says of a session that ended has no code.
 const endedMessages =
-  /terminated|not queryable|read timeout|timeout (exceeded )?when trying to connect|connection timeout/i;
+  /terminated|not queryable|read timeout|timeout expired|timeout (exceeded )?when trying to connect|connection timeout/i;
 
 /** A session's commit did not wait for the standby as it should have. */
 export class WaitCutShort extends Error {

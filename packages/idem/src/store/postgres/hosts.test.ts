@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type LocalPostgres, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Host } from "./address.ts";
+import { faultOf } from "./faults.ts";
 import { Hosts } from "./hosts.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import { silentProxy } from "./silent-proxy.suite.ts";
@@ -40,6 +41,25 @@ describe("of several hosts", () => {
     isUp = true;
     expect(await hosts.choose()).toEqual(hostNamed("a"));
   });
+});
+
+test.each([
+  ["is down, and another is unknown by name", { code: "ECONNREFUSED" }, { code: "ENOTFOUND" }, "ECONNREFUSED"],
+  ["is a standby, and another has another password", { code: "25006" }, { code: "28P01" }, "25006"],
+  ["has another password, and so has the other", { code: "28P01" }, { code: "28P01" }, "28P01"],
+])("of several hosts the one counts that may be ready in a moment: one %s", async (_, first, second, code) => {
+  const refusals = [first, second];
+  const hosts = new Hosts([hostNamed("a"), hostNamed("b")], async ({ host }) => {
+    throw Object.assign(new Error("no"), refusals[host === "a" ? 0 : 1]);
+  });
+  await expect(hosts.choose()).rejects.toMatchObject({ code });
+});
+
+test("hosts that do not reply in time are tried again, as one is", async () => {
+  const hosts = new Hosts(all, async () => {
+    throw new Error("timeout expired");
+  });
+  expect(faultOf(await hosts.choose().catch((error) => error))).toBe("unknown");
 });
 
 describe("a store with several hosts", () => {

@@ -4,6 +4,10 @@
 //   none chosen ──a session is wanted──▶ each asked in turn ──fits──▶ chosen ──a session is lost, or refused to write──▶ none chosen
 //                                          └──none──▶ told, with what each of them said; asked again with the next session
 import type { Host } from "./address.ts";
+import { faultOf } from "./faults.ts";
+
+const isPassing = (error: { readonly code?: unknown }): boolean =>
+  error.code !== "ENOTFOUND" && faultOf(error) === "unknown";
 
 /** Throws why a host does not fit. */
 export type AskHost = (host: Host) => Promise<void>;
@@ -44,7 +48,10 @@ export class Hosts {
     const told = refusals.map(
       ({ host, error }) => `${host.host}${host.port === null ? "" : `:${host.port}`}: ${error.message || error.code}`,
     );
-    // What the last one said counts: a password that is wrong is wrong at each of them.
-    throw Object.assign(new Error(`none of its hosts fits: ${told.join("; ")}`), { code: refusals.at(-1)!.error.code });
+    // One that may be ready in a moment counts, whatever the others said: the name of a host that is down may be unknown, too. If there is
+    // none, what the last one said counts: a password that is wrong is wrong at each of them.
+    const counts = refusals.find(({ error }) => isPassing(error)) ?? refusals.at(-1)!;
+    const { code } = counts.error;
+    throw Object.assign(new Error(`none of its hosts fits: ${told.join("; ")}`), { code });
   }
 }

@@ -25,6 +25,24 @@ const eventsOfCallMax = 100;
 // Refused before acceptance, never made to wait: a queue without a bound is a slow way to run out of memory.
 const queuedCallsMax = 10_000;
 
+/** Calls that go alone, by name: as many may wait as in a batch. */
+export class LoneCalls {
+  private readonly waiting = new Map<string, number>();
+
+  constructor(private readonly waitingMax: number = queuedCallsMax) {}
+
+  async call<T>(name: string, run: () => Promise<T>): Promise<T> {
+    const waiting = this.waiting.get(name) ?? 0;
+    if (waiting >= this.waitingMax) throw errors.STORE_BUSY({ queued: waiting });
+    this.waiting.set(name, waiting + 1);
+    try {
+      return await run();
+    } finally {
+      this.waiting.set(name, this.waiting.get(name)! - 1);
+    }
+  }
+}
+
 type Together = (inputs: readonly AdvanceInput[]) => Promise<readonly (Advanced | null)[]>;
 
 /** What a statement that is a transaction by itself did for the calls. */

@@ -25,9 +25,36 @@ describe("why a store did not open has a code of its own, and “try again” on
     [{ code: "08P01", message: "unsupported startup parameter: options" }, "STORE_URL_INVALID"],
     [{ code: "08P01", message: "transaction blocks not allowed in statement pooling mode" }, "STORE_URL_INVALID"],
     [{ code: "ENOENT", syscall: "open", message: "ENOENT: no such file, open 'ca.pem'" }, "STORE_URL_INVALID"],
+    [{ code: "08P01", message: "SASL authentication failed" }, "STORE_ACCESS_DENIED"],
+    [{ code: "XX000", message: "Tenant or user not found" }, "STORE_ACCESS_DENIED"],
+    [{ message: "SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature does not match" }, "STORE_ACCESS_DENIED"],
+    [{ code: "42P01", message: 'relation "meta" does not exist' }, "STORE_REFUSED"],
+    [{ code: "XX001", message: "invalid page in block 7" }, "STORE_REFUSED"],
+    [{ message: "Cannot read properties of undefined" }, "STORE_REFUSED"],
+    // From here on: not ready yet.
+    [{ code: "XX000", message: "MaxClientsInSessionMode: max clients reached" }, "STORE_TOO_MANY_SESSIONS"],
     [{ code: "ENOENT", syscall: "connect", message: "connect ENOENT /tmp/.s.PGSQL.5432" }, "STORE_UNAVAILABLE"],
     [{ code: "ECONNREFUSED", message: "" }, "STORE_UNAVAILABLE"],
+    [{ code: "ECONNRESET", message: "read ECONNRESET" }, "STORE_UNAVAILABLE"],
+    [{ code: "EHOSTUNREACH", message: "connect EHOSTUNREACH 10.0.0.1:5432" }, "STORE_UNAVAILABLE"],
+    [{ code: "EAI_AGAIN", message: "getaddrinfo EAI_AGAIN db.internal" }, "STORE_UNAVAILABLE"],
+    [
+      {
+        code: "ECONNRESET",
+        message: "Client network socket disconnected before secure TLS connection was established",
+      },
+      "STORE_UNAVAILABLE",
+    ],
+    [{ message: "There was an error establishing an SSL connection" }, "STORE_UNAVAILABLE"],
+    [{ message: "Connection terminated unexpectedly" }, "STORE_UNAVAILABLE"],
     [{ code: "57P03", message: "the database system is starting up" }, "STORE_UNAVAILABLE"],
+    [{ code: "57P03", message: "the database system is in recovery mode" }, "STORE_UNAVAILABLE"],
+    [{ code: "57P01", message: "terminating connection due to administrator command" }, "STORE_UNAVAILABLE"],
+    [{ code: "57P02", message: "terminating connection because of crash" }, "STORE_UNAVAILABLE"],
+    [{ code: "25006", message: "cannot execute CREATE TABLE in a read-only transaction" }, "STORE_UNAVAILABLE"],
+    [{ code: "53200", message: "out of memory" }, "STORE_UNAVAILABLE"],
+    [{ code: "55P03", message: "canceling statement due to lock timeout" }, "STORE_UNAVAILABLE"],
+    [{ code: "08P01", message: "server login has been failing, try again later" }, "STORE_UNAVAILABLE"],
     [{ message: "timeout expired" }, "STORE_UNAVAILABLE"],
   ])("%j is %s", (said, code) => {
     const { message, ...facts } = said;
@@ -63,6 +90,12 @@ describe("a real server", () => {
     const opening = open(change);
     await expect(opening).rejects.toMatchObject({ code });
     await expect(opening).rejects.toMatchObject({ message: expect.not.stringMatching(/s3cret|idem:idem/) });
+  });
+
+  test("takes no writes, as one that a proxy leads to before it is promoted: it is not ready yet", async () => {
+    const opening = open({ search: "?options=-c%20default_transaction_read_only%3Don" });
+    await expect(opening).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", retry: "later" });
+    await expect(opening).rejects.toThrow("the server takes no writes");
   });
 
   test("a pooler that passes over the settings of a session is recognised, too", async () => {

@@ -1,28 +1,44 @@
-// Why a store on PostgreSQL did not open, as an error with its own remedy. "Try again" is said only of what passes by itself.
+// Why a store on PostgreSQL did not open. A server that is not ready yet is waited for: its error's `retry` is "later", and `start()` retries
+// until it is stopped. What waiting does not change fails at once, with a remedy of its own.
 //
-//   the server or the driver says                        code
-//   28P01, 28000, 42501; no password at hand             STORE_ACCESS_DENIED
-//   28000 "no encryption", TLS and certificates          STORE_TLS_REFUSED
-//   3D000                                                STORE_MISSING
-//   ENOTFOUND                                            STORE_HOST_NOT_FOUND
-//   53300                                                STORE_TOO_MANY_SESSIONS
-//   08P01 "unsupported startup parameter"                STORE_URL_INVALID, with pooler=true
-//   08P01 "statement pooling mode"                       STORE_URL_INVALID
-//   a certificate's file that is not there               STORE_URL_INVALID
-//   anything else                                        STORE_UNAVAILABLE
+//   not ready yet                                                                    code
+//   no connection: refused, reset, timed out, no route to it, no socket file         STORE_UNAVAILABLE
+//   the connection ended, also during the TLS handshake: a proxy without a backend   STORE_UNAVAILABLE
+//   another reply than yes or no to the request for TLS: it had no process to spare  STORE_UNAVAILABLE
+//   EAI_AGAIN: the name server did not reply                                         STORE_UNAVAILABLE
+//   57P03 (starting up, shutting down, in recovery), 57P01, 57P02                    STORE_UNAVAILABLE
+//   25006, or a server in recovery or for reading only: a standby (check-server.ts)  STORE_UNAVAILABLE
+//   53xxx: no memory, no disk                                                        STORE_UNAVAILABLE
+//   40001, 40P01, 55P03, 57014, 23505: another node that migrates                    STORE_UNAVAILABLE
+//   any other 08xxx, and XX000: a pooler that has no server behind it                STORE_UNAVAILABLE
+//   53300; 08P01 or XX000 "no more connections", "max client"                        STORE_TOO_MANY_SESSIONS
+//
+//   final                                                                            code
+//   28P01, 28000, 42501, SASL; 08P01 or XX000 "authentication", "no such user"       STORE_ACCESS_DENIED
+//   28000 "no encryption", TLS that was refused, certificates                        STORE_TLS_REFUSED
+//   3D000; 08P01 "no such database"                                                  STORE_MISSING
+//   ENOTFOUND: no such name                                                          STORE_HOST_NOT_FOUND
+//   08P01 "unsupported startup parameter"                                            STORE_URL_INVALID, with pooler=true
+//   08P01 "statement pooling mode"; a certificate's file that is missing             STORE_URL_INVALID
+//   errors of Idem: the schema's version, the kind of server, its settings           as they are
+//   any other SQLSTATE, and what is no error of the server or the network            STORE_REFUSED
+//
+// Of several hosts one that is not ready yet is enough to be waited for (hosts.ts).
 import type { Pool } from "pg";
 import { errors, IdemError } from "../../model/errors.ts";
-import { wordsOf } from "./faults.ts";
+import { faultOf, wordsOf } from "./faults.ts";
 
 const tlsCodes =
   /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH)/;
-const tlsWords = /does not support SSL|establishing an SSL connection|no encryption|SSL off|sslmode|sslnegotiation/i;
+const tlsWords = /does not support SSL|no encryption|SSL off|sslmode|sslnegotiation/i;
+// A server says yes or no in one byte. Any other reply is an error it had before it came to that (PostgreSQL's protocol, "SSL Session Encryption").
+const beforeTls = /There was an error establishing an SSL connection/;
 
 /** A pooler tells everything with one code. */
 const poolerWords = {
-  denied: /password authentication failed|no such user|authentication failed|not allowed to connect/i,
+  denied: /password authentication failed|no such user|user not found|authentication failed|not allowed to connect/i,
   missing: /no such database/i,
-  full: /no more connections allowed|too many (clients|connections)/i,
+  full: /no more connections allowed|too many (clients|connections)|max client/i,
 } as const;
 
 const behindPooler =
@@ -44,6 +60,7 @@ export function openingFault(error: unknown, where: string): IdemError {
     return errors.STORE_TLS_REFUSED({ path, why: `${why}${whatToTrust(String(code))}` }, cause);
   if (/^SASL: .*password must be a (non-empty )?string/.test(why))
     return errors.STORE_ACCESS_DENIED({ path, why: "the server asks for a password, and none was given" }, cause);
+  if (why.startsWith("SASL: ")) return errors.STORE_ACCESS_DENIED({ path, why }, cause);
   switch (code) {
     case "28P01":
     case "28000":
@@ -59,13 +76,17 @@ export function openingFault(error: unknown, where: string): IdemError {
     case "EACCES":
       // A file the address names; a server's own socket that is not there is a server that is not up.
       if (syscall !== "connect") return errors.STORE_URL_INVALID({ url: where, why }, cause);
-      break;
+      return errors.STORE_UNAVAILABLE({ why: `${where}: ${why}` }, cause);
     case "08P01":
+    case "XX000":
       if (poolerWords.denied.test(why)) return errors.STORE_ACCESS_DENIED({ path, why }, cause);
       if (poolerWords.missing.test(why)) return errors.STORE_MISSING({ path, why }, cause);
       if (poolerWords.full.test(why)) return errors.STORE_TOO_MANY_SESSIONS({ path, why }, cause);
   }
-  return errors.STORE_UNAVAILABLE({ why: `${where}: ${why}` }, cause);
+  const isReadySoon = faultOf(error) !== "fault" || /^53...$/.test(String(code)) || beforeTls.test(why);
+  return isReadySoon
+    ? errors.STORE_UNAVAILABLE({ why: `${where}: ${why}` }, cause)
+    : errors.STORE_REFUSED({ path, why }, cause);
 }
 
 /** The words of TLS say what was found, not what was wanted. */

@@ -1,5 +1,5 @@
 // The store on PostgreSQL, shared by any number of nodes.
-
+import type { Pool } from "pg";
 import { waitAtMost } from "../../platform/wait-at-most.ts";
 import type { StoreReads } from "../reads.ts";
 import { ruledCalls, type ruledOperations } from "../rules/operations.ts";
@@ -14,17 +14,18 @@ import { type BeatsPlatform, SharedBeats } from "./beats.ts";
 import { checkServer, refuseDistributed, tellServer } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { Hints } from "./hints.ts";
-import { HotCalls } from "./hot-calls.ts";
+import { HotCalls, LoneCalls } from "./hot-calls.ts";
 import { hotReads } from "./hot-reads.ts";
 import { ingestCall } from "./ingest-batch.ts";
 import { leaseJobs } from "./lease-jobs.ts";
-import { checkSchema, migrate } from "./migrate.ts";
+import { checkSchema, migrate, readHistory } from "./migrate.ts";
 import { loadMigrations } from "./migrations.ts";
 import { refuseHalfMoved } from "./moving-mark.ts";
 import { openingFault, refuseUnsetSession, tryTransaction } from "./opening-fault.ts";
 import { Outbox } from "./outbox.ts";
 import { pruneInTurn } from "./prune-events.ts";
 import { findClaim, readsOver } from "./reads.ts";
+import type { RecognisedServer } from "./recognise-server.ts";
 import { Statistics } from "./refresh-statistics.ts";
 import { RuleDatabase } from "./rule-database.ts";
 import { type Pg, Sessions } from "./sessions.ts";
@@ -73,6 +74,12 @@ export interface PostgresStoreOptions {
   readonly wallMs?: () => number;
   /** Of the workers over it, from which its time-outs follow; the usual one unless given. */
   readonly leaseTermMs?: number;
+  /** How long a call is retried while the server does not answer. */
+  readonly retryMs?: number | undefined;
+  /** Called while calls are retried, with the reason and how long one of them has been. */
+  readonly onRetrying?: ((why: string, forMs: number) => void) | undefined;
+  /** Aborted, opening ends at once. */
+  readonly signal?: AbortSignal | undefined;
   /** Every call is a transaction of its own, decided by the operations in `rules`. Only the test that compares batches with them sets this. */
   readonly isUnbatched?: boolean;
 }
@@ -85,26 +92,29 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const pool = sessions.workers();
   let isPlain = false;
   let toTell: readonly string[] = [];
+  const cut = () => void sessions.close(options.platform);
+  options.signal?.addEventListener("abort", cut);
   try {
+    options.signal?.throwIfAborted();
     const server = await checkServer(pool, where);
     isPlain = !server.hasHints || !address.hasHints;
     await (address.isPooled ? tryTransaction(pool) : refuseUnsetSession(pool, where));
-    const patient = sessions.preparing();
-    const prepare = options.mode === "attach" ? checkSchema : migrate;
-    await prepare(patient, address.schema, loadMigrations(), where, server);
-    await sessions.end(patient);
+    await prepareSchema(sessions, pool, options.mode ?? "node", address.schema, where, server);
     await refuseDistributed(server, pool, address.schema, where);
     await refuseHalfMoved(pool, address.schema, where);
     toTell = options.mode === "attach" ? [] : await tellServer(server, pool, address);
   } catch (error) {
     await sessions.close(options.platform);
     throw openingFault(error, where);
+  } finally {
+    options.signal?.removeEventListener("abort", cut);
   }
   const connection = new Connection(pool, new Statements(address.schema, isPlain), !address.isPooled);
   const { platform, wallMs, isUnbatched = false } = options;
   const { schema } = address;
   const { lockWaitMs } = sessions;
   const onDelivered = (env: string) => hints.tellAll({ env, kind: "queued" });
+  const { retryMs: patienceMs, onRetrying } = options;
   const transactions = new Transactions({
     pool,
     connection,
@@ -115,6 +125,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     where,
     isPlain,
     onDelivered,
+    patienceMs,
+    onRetrying,
   });
   const beats = transactions.over(sessions.beats(), sessions.beatPatienceMs);
   const hints: Hints = new Hints({
@@ -134,10 +146,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       (session) => findClaim(session, env, scope, key),
       async (tx, claim) => claimAt(claim, tx.at),
     );
+  const lone = new LoneCalls();
   const reads = repeated(readsOver(connection.forReads(), at), transactions);
   const batchedReads = isUnbatched ? null : hotReads(reads, connection.forReads(), transactions, platform);
   const store: Record<string, unknown> = {
-    reads: { ...reads, claimNow, ...batchedReads },
+    reads: { ...boundedReads({ ...reads, claimNow }, lone), ...batchedReads },
     shared: Object.assign(hints, { beats: (asked: BeatsOptions) => beating.open(asked) }),
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,
@@ -158,13 +171,47 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const use = looks.has(name) ? "look" : "answer";
     const by = name === "heartbeat" ? beats : transactions;
     store[name] = async (...input: unknown[]) => {
-      const alone = () => by.run((tx) => operation(tx, ...input), use, isRepeatable);
+      const alone = () => lone.call(name, () => by.run((tx) => operation(tx, ...input), use, isRepeatable));
       const answer = await (hot?.take(name, input) ?? alone());
       for (const hint of hintsOf(name, input, answer)) hints.tell(hint);
       return answer;
     };
   }
   return store as unknown as Store;
+}
+
+/** Only tables that are made or changed may take their time: a server that falls silent must not keep any other start waiting. */
+async function prepareSchema(
+  sessions: Sessions,
+  pool: Pool,
+  mode: "node" | "attach",
+  schema: string,
+  where: string,
+  server: RecognisedServer,
+): Promise<void> {
+  const migrations = loadMigrations();
+  if (mode === "attach") {
+    await checkSchema(pool, schema, migrations, where);
+    return;
+  }
+  const history = await readHistory(pool, schema, migrations, where).catch((error: unknown) => {
+    // `migrate` has the words for a role that may not.
+    if ((error as { code?: unknown }).code === "42501") return null;
+    throw error;
+  });
+  if (history?.kind === "current") return;
+  const patient = sessions.preparing();
+  await migrate(patient, schema, migrations, where, server);
+  await sessions.end(patient);
+}
+
+function boundedReads(reads: StoreReads, lone: LoneCalls): StoreReads {
+  const bounded: Record<string, unknown> = {};
+  for (const name of Object.keys(reads) as (keyof StoreReads)[]) {
+    const read = reads[name] as (...input: readonly unknown[]) => Promise<unknown>;
+    bounded[name] = (...input: unknown[]) => lone.call(name, () => read(...input));
+  }
+  return bounded as unknown as StoreReads;
 }
 
 /** A read whose session was lost is simply made again. */

@@ -11,13 +11,14 @@
 import type { Pool, PoolClient } from "pg";
 import type { Instant } from "../../model/claim.ts";
 import { errors, IdemError } from "../../model/errors.ts";
+import { storeTimeoutDefaultMs } from "../../model/store-timeout.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { durabilityLost, isDurableSql } from "./check-server.ts";
 import { countDuplicates, dropMade } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { KeptCounts } from "./duplicate-counts.ts";
-import { faultOf } from "./faults.ts";
+import { faultOf, wordsOf } from "./faults.ts";
 import { LaneTurns } from "./lane-round.ts";
 import { dropEmptyBuffers } from "./lock-buffers.ts";
 import { RankFloors } from "./rank-floors.ts";
@@ -27,8 +28,6 @@ import { quoted } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 import { UnwatchedName, WaitChecks } from "./wait-checks.ts";
 
-// Longer than a crash-restart of the server and than most failovers.
-const patienceDefaultMs = 20_000;
 const racesMax = 3;
 // A batch may begin waits for many names and find one after the other. They share this many buckets, and a few system events.
 const unwatchedMax = 300;
@@ -72,8 +71,10 @@ export interface TransactionsOptions {
   readonly where: string;
   /** Instead of the database's clock; for tests that move time by hand. */
   readonly wallMs?: (() => number) | undefined;
-  /** How long it is asked again for. */
-  readonly patienceMs?: number;
+  /** How long a call is retried while the server does not answer; `storeTimeoutDefaultMs` by default. */
+  readonly patienceMs?: number | undefined;
+  /** Called after each attempt that the server did not answer, with how long the call has been retried. */
+  readonly onRetrying?: ((why: string, forMs: number) => void) | undefined;
   readonly clock?: DatabaseClock;
   /** Nothing that only PostgreSQL itself has. */
   readonly isPlain?: boolean;
@@ -106,7 +107,7 @@ export class Transactions {
     this.connection = options.connection;
     this.platform = platform;
     this.wallMs = options.wallMs ?? null;
-    this.patienceMs = options.patienceMs ?? patienceDefaultMs;
+    this.patienceMs = options.patienceMs ?? storeTimeoutDefaultMs;
     this.clock = options.clock ?? new DatabaseClock(platform);
     this.floors = new RankFloors(() => platform.monoMs());
     this.waitChecks =
@@ -193,11 +194,14 @@ export class Transactions {
         }
         const fault = faultOf(cause);
         if (fault === "raced") races++;
-        const isOver = this.platform.monoMs() - since > this.patienceMs || races > racesMax;
+        const forMs = this.platform.monoMs() - since;
+        const isOver = forMs > this.patienceMs || races > racesMax;
         const isUnknown = fault === "unknown" && !(error instanceof Uncommitted);
+        const why = wordsOf(cause);
         if (fault === "fault" || isOver || (isUnknown && !isRepeatable)) {
-          throw errors.STORE_UNAVAILABLE({ why: (cause as Error).message });
+          throw errors.STORE_UNAVAILABLE({ why, isReachable: fault !== "unknown" }, { cause });
         }
+        if (fault === "unknown") this.options.onRetrying?.(why, forMs);
         await this.pause(pause);
       }
     }

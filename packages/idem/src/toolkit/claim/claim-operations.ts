@@ -107,7 +107,7 @@ function textOf(table: ClaimTable, { dialect }: Sql, which: string, write: () =>
   return text;
 }
 
-/** Nothing is handed out that only this server knows: an answer from a row is as durable as the row should be (docs/postgres.md#failover). */
+/** Nothing is handed out that only this server knows: an answer from a row is as durable as the row should be (docs/failover.md#asynchronous-and-synchronous-replication). */
 const stood = ({ stand }: Sql, { key }: ClaimTable): string =>
   `case when ${key[0]!} is null then null else ${stand} end as stood`;
 

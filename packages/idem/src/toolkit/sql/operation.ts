@@ -41,7 +41,7 @@ export interface Sql {
   readonly skipLocked: string;
   /**
    * In the columns of a select by which something is answered from a row that is there: the commit then waits for a synchronous standby as
-   * the one that wrote the row should have, and nothing that only the primary knows is handed out (docs/postgres.md#failover).
+   * the one that wrote the row should have, and nothing that only the primary knows is handed out (docs/failover.md#asynchronous-and-synchronous-replication).
    */
   readonly stand: string;
 }

@@ -2,7 +2,6 @@
 // if not, there is `/health/live`: a store that is away does not come back because a server is started again.
 
 import { type Readiness, readyOr } from "../../../engine/readiness.ts";
-import { healthOf } from "../../health-of-world.ts";
 import { json, type Route, type RouteAnswer } from "../../route.ts";
 
 export function healthAnswer({ isReady, reasons }: Readiness): RouteAnswer {
@@ -20,7 +19,7 @@ export const checkHealth: Route = {
   errors: "wire",
   isVital: true,
   handle: async (_, world) => {
-    const health = await healthOf(world).check();
+    const health = await world.health.check();
     return healthAnswer(readyOr(health.isWell ? [] : [{ part: "store", why: health.why, code: health.code }]));
   },
 };

@@ -64,6 +64,22 @@ test("a server whose PostgreSQL is dead or frozen says so, and ends by itself wh
   await Promise.all(gone.map(one));
 });
 
+test("a server whose PostgreSQL is not ready says so once and ends when it is told to; a command fails at once", {
+  timeout,
+}, async () => {
+  const proxy = await silentProxy(server.url);
+  proxy.reply("starting-up");
+  const { child, written, ended, says } = start([bin, "dev", "--port", "0", "--no-discovery", "--store", proxy.url]);
+  await says("store not ready, retrying");
+  const doctor = start([bin, "doctor", "--store", proxy.url]);
+  expect(await doctor.ended).toEqual([3, null]);
+  expect(doctor.written.err).toContain("the database system is starting up");
+  child.kill("SIGTERM");
+  expect([await ended, written.err]).toEqual([[0, null], ""]);
+  expect(written.out.match(/store not ready/g)).toHaveLength(1);
+  expect(written.out).toContain("Stopped before the store was ready.");
+});
+
 const script = (url: string, untilRefused = false) => `
   import { Idem } from ${JSON.stringify(entry)};
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };

@@ -135,7 +135,9 @@ export class Engine {
       const name = fn === null ? null : this.registry.displayName(fn);
       telling.tell({ kind: "expression.failed", env, function: name, ...failed });
     });
-    this.time = new StoreTime(platform, (tookMs) => telling.tell({ kind: "store.slow", env, tookMs }));
+    this.time = new StoreTime(platform, (tookMs) => {
+      if (!this.health.wasAway(tookMs)) telling.tell({ kind: "store.slow", env, tookMs });
+    });
     this.ids = new UlidSource(
       () => platform.wallMs(),
       (count) => platform.randomBytes(count),

@@ -208,6 +208,18 @@ test("an error that is no outage is logged with its stack once, and then counted
   expect(lines[1]).toMatch(/^error idem: lease still fails times=600 cause="[^\n]*"$/);
 });
 
+test("a call that waited for the end of an outage does not make the store slow", async () => {
+  const { health, state, pass } = awayHealth();
+  expect(health.wasAway(60_000)).toBe(false);
+  state.isAway = true;
+  health.report("lease", away());
+  await pass(10);
+  expect(health.wasAway(0)).toBe(true);
+  state.isAway = false;
+  await pass(5);
+  expect([health.wasAway(3_000), health.wasAway(6_000)]).toEqual([false, true]);
+});
+
 test("a node whose store is away for 21 seconds logs two lines and no stack, and then does its work", async () => {
   const { lines, logger } = lineLog();
   const world = testIdem<any>();

@@ -118,6 +118,8 @@ export class StoreHealth {
   private readonly outage: StoreOutage;
   private probing: Timer | null = null;
   private isStopped = false;
+  /** When the last outage was over. */
+  private answeredMono = Number.NEGATIVE_INFINITY;
   /** Errors that are no outage, by what failed and why: when each was logged, and how often it came since. */
   private readonly defects = new Map<string, { readonly mono: number; count: number }>();
 
@@ -183,8 +185,9 @@ export class StoreHealth {
     this.away(why, 0, forMs);
   }
 
-  get isOutage(): boolean {
-    return this.outage.isOn;
+  /** Whether there was an outage within this time: a call that took so long has waited for its end, and the store is not slow. */
+  wasAway(withinMs: number): boolean {
+    return this.outage.isOn || this.options.platform.monoMs() - this.answeredMono < withinMs;
   }
 
   /** Nothing is logged or probed any more, until it is started again. */
@@ -214,6 +217,7 @@ export class StoreHealth {
   private answered(): void {
     this.probing?.cancel();
     this.probing = null;
+    if (this.outage.isOn) this.answeredMono = this.options.platform.monoMs();
     this.outage.over();
   }
 

@@ -1,4 +1,4 @@
-// A client or a server whose PostgreSQL is not ready yet.
+// A client or a server whose PostgreSQL is not ready yet, or fails over.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Telling } from "../engine/telling.ts";
 import { errors } from "../model/errors.ts";
@@ -183,6 +183,26 @@ describe("a PostgreSQL that is not ready", () => {
     expect((await fetch(`${running.origin}/health`)).status).toBe(200);
     expect(lines[1]).toMatch(/^idem: connected to the store after /);
     await running.close({ graceMs: 0 });
+  });
+
+  test("under a running node keeps its sends waiting, and is two lines of the log", async () => {
+    const proxy = await silentProxy(server.url);
+    const { idem, lines, done } = client(proxy);
+    await idem.start();
+    proxy.reply("no-backend");
+    const sending = idem.send({ name: "order/paid" });
+    await expect.poll(() => lines).toHaveLength(1);
+    proxy.reply("forward");
+    const { decisions } = await sending;
+    expect(await idem.runs.wait(decisions[0]!.runId!)).toMatchObject({ state: "completed" });
+    expect(done).toEqual(["billed"]);
+    await expect.poll(() => lines).toHaveLength(2);
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^idem: store unreachable, retrying since=\S+ (failedCalls=\d+ )?cause="Connection terminated/,
+      ),
+      expect.stringMatching(/^idem: store back after \d+ (m?s)/),
+    ]);
   });
 
   test.each([

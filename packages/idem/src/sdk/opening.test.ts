@@ -104,10 +104,12 @@ describe("a PostgreSQL that is not ready", () => {
     server = await postgresDatabase();
   });
   afterAll(() => server.remove());
+  // Each test has its own: what one leaves due is not for the next.
+  let schemas = 0;
 
   function client(proxy: SilentProxy, options: { readonly storeTimeout?: string } = {}) {
     const { lines, logger } = lineLog();
-    const store = `${proxy.url}?schema=opening`;
+    const store = `${proxy.url}?schema=opening_${schemas++}`;
     const idem = new Idem({ id: "shop", store, logger, logStyle: "lines", radar: false, ...options });
     const done: string[] = [];
     idem.createFunction({ id: "bill" }, { event: "order/paid" }, () => done.push("billed"));

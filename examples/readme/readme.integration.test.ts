@@ -36,8 +36,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("the code of docs/errors.md is this folder's, to the letter", () => {
+test("the code of docs/errors.md and docs/failover.md is this folder's, to the letter", () => {
   expect(blocksOf("docs/errors.md")).toEqual(["errors"].map(regionOf));
+  expect(blocksOf("docs/failover.md")).toEqual(["failover"].map(regionOf));
 });
 
 test("the code of docs/logs.md is this folder's, and a failed run reaches who listens", async () => {

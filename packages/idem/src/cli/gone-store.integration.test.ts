@@ -64,7 +64,7 @@ test("a server whose PostgreSQL is dead or frozen says so, and ends by itself wh
   await Promise.all(gone.map(one));
 });
 
-test("a server whose PostgreSQL is not ready says so once and ends when it is told to; a command fails at once", {
+test("a server whose PostgreSQL is not ready says so once and ends on SIGTERM; a command fails at once", {
   timeout,
 }, async () => {
   const proxy = await silentProxy(server.url);

@@ -208,6 +208,19 @@ test("an error that is no outage is logged with its stack once, and then counted
   expect(lines[1]).toMatch(/^error idem: lease still fails times=600 cause="[^\n]*"$/);
 });
 
+test("an outage that nothing fails in any more is neither probed nor logged further", async () => {
+  const { health, lines, state, pass } = awayHealth();
+  let probes = 0;
+  state.isAway = true;
+  health.retrying("connect ECONNREFUSED", 2_000);
+  await pass(125);
+  expect(lines).toHaveLength(3);
+  state.isAway = false;
+  state.tick = async () => probes++;
+  await pass(120);
+  expect([lines.length, probes]).toEqual([3, 0]);
+});
+
 test("a call that waited for the end of an outage does not make the store slow", async () => {
   const { health, state, pass } = awayHealth();
   expect(health.wasAway(60_000)).toBe(false);

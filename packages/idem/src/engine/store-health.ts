@@ -3,7 +3,7 @@
 //
 //   answers ──a call fails, or has been retried for 2 s──▶ outage: one line, the store is probed each second ──answers──▶ one line
 //
-// The probe is a transaction that changes nothing, as every node makes one each second. Probes that are asked for at once share one, so
+// The probe is a transaction that changes nothing, as every node makes one each second. Probes that are requested at once share one, so
 // that looking costs a store in an outage nothing more; one without an answer within the bound is unhealthy. If very many wait for the
 // answer already, the next ones get the last one, and hold nothing.
 import { IdemError, isStoreOutage } from "../model/errors.ts";
@@ -21,6 +21,9 @@ const probeMs = 1_000;
 const remindMs = 60_000;
 // After a line about an outage the next one has to last this long to be worth a line within the minute.
 const lastingMs = 5_000;
+// Work in the background fails more often than this while there is some. Without it nothing waits for the end of the outage, and a program
+// that has sent and is done must not be kept alive for it.
+const abandonedMs = 2 * 60_000;
 // The same defect again, of a part that tries again each second.
 const repeatedMs = 10 * 60_000;
 const defectsMax = 100;
@@ -118,6 +121,8 @@ export class StoreHealth {
   private readonly outage: StoreOutage;
   private probing: Timer | null = null;
   private isStopped = false;
+  /** When a failure was last reported. */
+  private reportedMono = 0;
   /** When the last outage was over. */
   private answeredMono = Number.NEGATIVE_INFINITY;
   /** Errors that are no outage, by what failed and why: when each was logged, and how often it came since. */
@@ -164,7 +169,7 @@ export class StoreHealth {
     } catch (error) {
       // A store that did not open is reported by the part that opens it.
       if (store !== null) this.note("a probe of the store", error, 0);
-      // The message may name hosts and paths, and anybody may probe: the code is enough, and the log has the rest.
+      // The message may name hosts and paths, and no credential is needed to probe: the code is enough, and the log has the rest.
       const code = error instanceof IdemError ? error.code : "SERVER_FAILED";
       return { isWell: false, why: "the store does not take operations", code };
     } finally {
@@ -210,6 +215,7 @@ export class StoreHealth {
 
   private away(reason: string, failedCalls: number, forMs = 0): void {
     if (this.isStopped) return;
+    if (!this.outage.isOn || failedCalls > 0) this.reportedMono = this.options.platform.monoMs();
     this.outage.failed(reason, failedCalls, forMs);
     this.probeLater();
   }
@@ -227,6 +233,7 @@ export class StoreHealth {
       await this.ask().answer;
       if (this.probing !== timer) return;
       this.probing = null;
+      if (this.options.platform.monoMs() - this.reportedMono >= abandonedMs) this.outage.stop();
       if (this.outage.isOn) this.probeLater();
     };
     const timer = this.options.platform.timer(probeMs, () => void look(), { background: true });

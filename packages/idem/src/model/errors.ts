@@ -337,7 +337,7 @@ export class IdemError extends Error {
 export const storedNothing = (error: unknown): boolean =>
   error instanceof IdemError && ["STORE_BUSY", "STORE_LOCKED", "STORE_FULL"].includes(error.code);
 
-/** Of a store that does not answer, or takes nothing for now; the other errors are somebody's defect. */
+/** Of a store that does not answer, or takes nothing for now; every other error is a defect of a caller or of Idem. */
 const outageCodes: ReadonlySet<ErrorCode> = new Set([
   "STORE_UNAVAILABLE",
   "STORE_BUSY",
@@ -349,7 +349,7 @@ const outageCodes: ReadonlySet<ErrorCode> = new Set([
   "STORE_FILE_GONE",
 ]);
 
-/** Whether the store is why it failed, whatever was asked of it. */
+/** Whether a call failed because of the store, whatever the call was. */
 export const isStoreOutage = (error: unknown): boolean =>
   error instanceof IdemError && outageCodes.has(error.code) && error.facts.isReachable !== true;
 

@@ -82,7 +82,7 @@ export type Tidings =
   | { readonly kind: "store.slow"; readonly env: string; readonly tookMs: number }
   /** It could not take something and was asked again, or answered with an error that is true. */
   | { readonly kind: "store.troubled"; readonly env: string; readonly reason: string }
-  /** It does not answer: told once when that begins, and each minute while it lasts. `opening`: `start()` waits for it. */
+  /** It does not answer: reported once when that begins, and each minute while it lasts. `opening`: `start()` waits for it. */
   | {
       readonly kind: "store.unreachable";
       readonly phase: "opening" | "open";
@@ -100,7 +100,7 @@ export type Tidings =
       readonly forMs: number;
       readonly failedCalls: number;
     }
-  /** Due runs of a function that no node takes; told again every ten minutes. */
+  /** Due runs of a function that no node takes; reported again every ten minutes. */
   | {
       readonly kind: "function.unserved";
       readonly env: string;

@@ -53,7 +53,7 @@ describe("attempts to open a store", () => {
     ]);
   });
 
-  test("refuse a caller once its time is over, and go on for one that waits longer", async () => {
+  test("refuse a caller once its time is over, and continue for one that waits longer", async () => {
     const { made, state, pass } = opening();
     const calls = [made.wait(1_000), made.wait(10_000)].map((call) => call.catch((error) => error.code));
     await pass(4_000);

@@ -1,5 +1,6 @@
 // A server that may lose what it has acknowledged is refused before anything is accepted; and so is one that only speaks PostgreSQL's
-// protocol and could not keep what is promised. One that cannot write yet is not ready (opening-fault.ts). What it keeps with a condition is told when a process starts.
+// protocol and could not keep what is promised. One that cannot write yet is not ready (opening-fault.ts). What it keeps with a condition
+// is told when a process starts.
 import type { Pool } from "pg";
 import { errors, type IdemError } from "../../model/errors.ts";
 import type { PostgresAddress } from "./address.ts";

@@ -194,7 +194,7 @@ export class AdvanceRun implements AnswerTo<AdvanceAnswer> {
     worker.wake(answer.woken);
     if (answer.freed) worker.slotsFreed();
     tellAdvanced(patch, answer, memo, code, options);
-    const failed = (what: string, error: unknown) => options.telling.logger.warn(`idem: ${what} failed`, error);
+    const failed = (what: string, error: unknown) => options.health.report(what, error);
     raiseDiverged(patch, memo.run, { store, env, newId, failed });
   }
 }

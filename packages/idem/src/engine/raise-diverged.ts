@@ -28,5 +28,5 @@ export function raiseDiverged(
   const subject = `step "${first.before}", then "${first.asked}"`;
   const pairs = [{ entity: JSON.stringify(first.before), firstId: null, laterId: run.id, at: first.at }];
   const alert = { id: newId(), kind: "diverged", fn: run.fn, about: "", subject, facts: '{"of":"run"}', pairs };
-  store.raise({ env, alerts: [alert] }).catch((error) => failed(`raising an alert for run ${run.id}`, error));
+  store.raise({ env, alerts: [alert] }).catch((error) => failed(`run ${run.id}: raising an alert`, error));
 }

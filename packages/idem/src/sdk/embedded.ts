@@ -127,17 +127,22 @@ export class Embedded {
   }
 
   private makeOpening(): Opening<Engine> {
-    const { platform, telling, store } = this.options;
+    const { platform, telling } = this.options;
     const opening: Opening<Engine> = new Opening({
       platform,
       telling,
       open: (signal) => this.open(signal),
-      isNotReady: (error) => typeof store === "string" && isNotReady(store, error),
+      isNotReady: (error) => this.isNotReady(error),
       onClosed: () => {
         if (this.opening === opening) this.opening = null;
       },
     });
     return opening;
+  }
+
+  private isNotReady(error: unknown): boolean {
+    const { store } = this.options;
+    return typeof store === "string" && isNotReady(store, error);
   }
 
   /** Retries until the store is ready. Stopped meanwhile, it resolves and has started nothing. */
@@ -146,12 +151,21 @@ export class Embedded {
     const { platform, telling, hasRadar, isPlayed } = this.options;
     const { stopCount } = this;
     const loading = hasRadar && isPlayed ? loadRadar() : null;
-    const engine = await this.engine(Number.POSITIVE_INFINITY).catch((error: unknown) => {
-      if (this.stopCount === stopCount) throw error;
-      return null;
-    });
+    let engine: Engine | null = null;
+    while (engine === null) {
+      try {
+        engine = await this.engine(Number.POSITIVE_INFINITY);
+      } catch (error) {
+        if (this.stopCount !== stopCount) return;
+        if (this.opened === null || !this.isNotReady(error)) throw error;
+        // The store was opened before, and is away while functions are registered that were defined since.
+        this.health.report("registering functions", error);
+        await new Promise<void>((resolve) => platform.timer(limits.brokenDelayMs, resolve));
+        if (this.stopCount !== stopCount) return;
+      }
+    }
     await loading;
-    if (engine === null || this.started) return;
+    if (this.started) return;
     this.started = true;
     await engine.start();
     // Only a process that executes looks for duplicates.

@@ -263,3 +263,36 @@ test("a run whose code asked for something new in place of a step that was done 
   await terminal.run("run", decisions[0]!.runId!);
   expect(terminal.written.out).toContain("diverged");
 });
+
+test("acknowledged writes that the store lost are a problem with their ids until an operator acknowledges the alert", async () => {
+  const world = storeWorld();
+  const { store, terminal, advance } = world;
+  const pair = (laterId: string, entity: string, at: number) => ({ entity, firstId: null, laterId, at });
+  const pairs = [
+    pair("survived:p1", '"process 1 on a"', 1_000),
+    pair("acknowledged:p1", '"process 1 on a"', 9_000),
+    pair("survived:p2", '"process 2 on b"', 2_000),
+    pair("acknowledged:p2", '"process 2 on b"', 8_000),
+    ...Array.from({ length: 25 }, (_, n) => pair(`e${String(n).padStart(2, "0")}`, '"event"', 5_000 + n)),
+    pair("r1", '"run end"', 4_000),
+  ];
+  const facts = JSON.stringify({ of: "event", cause: "failover", foundAt: 10_000 });
+  const alert = { id: "a1", kind: "store-rollback", fn: "", about: "server 1", subject: "the store", facts, pairs };
+  await store.raise({ env: "default", alerts: [alert] });
+  // However long ago it was: quiet days close other alerts.
+  await world.idem.start();
+  for (let day = 0; day < 9; day++) await advance(dayMs);
+  await world.stop();
+  expect(await terminal.run("doctor")).toBe(1);
+  const { out } = terminal.written;
+  expect(out).toContain(
+    "what was acknowledged from 1970-01-01T00:00:01.000Z to 1970-01-01T00:00:09.000Z may be missing",
+  );
+  expect(out).toContain("25 events and 1 run end are known to be missing: run end r1, event e00, event e01");
+  expect(out).toContain(", and 6 more");
+  expect(out).toContain("found by process 1 on a, process 2 on b");
+  expect(await terminal.run("radar", "a1", "--mute", "7d", "--reason", "later")).toBe(0);
+  expect(await terminal.run("doctor")).toBe(1);
+  expect(await terminal.run("radar", "a1", "--acknowledge", "--reason", "senders repeated them")).toBe(0);
+  expect(await terminal.run("doctor")).toBe(0);
+});

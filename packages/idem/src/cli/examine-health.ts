@@ -4,6 +4,8 @@ import { dayMs } from "../model/window.ts";
 import type { Finding } from "../radar/finding.ts";
 import { times } from "../radar/finding.ts";
 import { type AlertFacts, wordsOf } from "../radar/found-alert.ts";
+import { rollbackFinding, rollbackPairs } from "../radar/store-rollback.ts";
+import { rollbackKind } from "../store/history.ts";
 import type { Context, Reading } from "./command.ts";
 import { examineFile } from "./examine-file.ts";
 import { unusable } from "./exit.ts";
@@ -42,7 +44,7 @@ export async function examineHealth(context: Context, reading: Reading): Promise
   const place = await examinePlace(context, reading);
   const { functions } = await reading.reads.functions(env);
   const counts = await reading.reads.counts(env);
-  const findings: Finding[] = [...place.findings];
+  const findings: Finding[] = [...place.findings, ...(await findRollbacks(reading))];
   const stuck = [
     ["run-without-job", "open without a job: nothing will take them up", await rows.runsWithoutJob(env, listMax)],
     [
@@ -159,6 +161,19 @@ async function findOverdue(context: Context, reading: Reading, place: ExaminedPl
       facts: { function: reading.nameOf(fn), count: overdue.length, runIds: overdue.map(({ runId }) => runId) },
     };
   });
+}
+
+/** Acknowledged writes that the store lost, until an operator has acknowledged the alert: however long ago it was. */
+async function findRollbacks({ reads, env }: Reading): Promise<Finding[]> {
+  const states = ["open", "muted"] as const;
+  const alerts = await Promise.all(states.map((state) => reads.alerts(env, { state, fn: "", limit: listMax })));
+  const rollbacks = alerts.flat().filter(({ kind }) => kind === rollbackKind);
+  return Promise.all(
+    rollbacks.map(async (alert) => {
+      const pairs = await rollbackPairs(reads, env, alert.id);
+      return rollbackFinding(alert, pairs, wordsOf({ ...alert, facts: JSON.parse(alert.facts) as AlertFacts }, ""));
+    }),
+  );
 }
 
 /** Functions whose runs did something new in place of a step that was done. */

@@ -195,9 +195,11 @@ describe("what is made of it", () => {
       autovacuumNaptimeMs: 10_000,
       synchronousStandbys: "",
       standbys: 0,
+      standbysDroppedAt: null,
     },
     wrong: [],
     transactions: [{ pid: 7, role: "reports", application: "psql", state: "active", ageMs: 60_000 }],
+    nodes: [{ startedAt: 1_000 }],
   };
   const { state, facts, settings, server: recognised } = sound;
   const found = (readings: Partial<ServerReadings>) =>
@@ -221,6 +223,8 @@ describe("what is made of it", () => {
         settings: { ...settings, synchronous_commit: "local" },
       },
     ],
+    ["problem standbys-dropped", { state: { ...state, standbys: 1, standbysDroppedAt: 2_000 } }],
+    ["problem standbys-dropped", { state: { ...state, standbysDroppedAt: 2_000 } }],
     ["problem old-transaction", { transactions: [{ ...sound.transactions[0]!, ageMs: 60_001 }] }],
     ["problem queue-bloat", { facts: { ...facts, deadJobs: 50_001 } }],
     ["note queue-grown", { state: { ...state, jobsBytes: 300 * 1024 * 1024 } }],
@@ -233,6 +237,13 @@ describe("what is made of it", () => {
 
   test("a standby that commits wait for is nothing to say", () => {
     expect(found({ state: { ...state, standbys: 1, synchronousStandbys: "standby1" } })).toEqual([]);
+  });
+
+  test("a standby that is named again, or was dropped before the nodes started, is no problem", () => {
+    expect(found({ state: { ...state, standbysDroppedAt: 2_000, synchronousStandbys: "standby1" } })).toEqual([]);
+    expect(found({ state: { ...state, standbysDroppedAt: 1_000 } })).toEqual([]);
+    const asynchronous = { ...state, standbys: 1, standbysDroppedAt: 1_000 };
+    expect(found({ state: asynchronous })).toEqual(["note asynchronous-failover"]);
   });
 
   test("who holds a transaction open is told by pid, role and program", () => {

@@ -1,5 +1,5 @@
 // Whether a PostgreSQL server keeps what it acknowledges, and clears away what nobody needs any more.
-import { type Finding, span, times } from "../radar/finding.ts";
+import { type Finding, instant, span, times } from "../radar/finding.ts";
 import { fault, type Settings } from "../store/postgres/check-server.ts";
 import { checkIntegrity, readServerFacts, type ServerFacts } from "../store/postgres/health-reads.ts";
 import type { RecognisedServer } from "../store/postgres/recognise-server.ts";
@@ -36,6 +36,8 @@ export interface ServerReadings {
   readonly wrong: readonly string[];
   /** The oldest first. */
   readonly transactions: readonly OldTransaction[];
+  /** Those that are alive. */
+  readonly nodes: readonly Pick<WorkerRow, "startedAt">[];
 }
 
 export async function examineServer(place: ServerPlace, workers: readonly WorkerRow[]): Promise<ExaminedPlace> {
@@ -54,7 +56,7 @@ export async function examineServer(place: ServerPlace, workers: readonly Worker
   const leased = alive.reduce((sum, worker) => sum + worker.leased, 0);
   const nodes = times(alive.length, "node is", "nodes are");
   return {
-    findings: judgeServer({ schema, settings, server, facts, state, wrong, transactions }),
+    findings: judgeServer({ schema, settings, server, facts, state, wrong, transactions, nodes: alive }),
     bytes: facts.bytes,
     now,
     isTakenUp: alive.length > 0,
@@ -89,7 +91,7 @@ function oldestText({ seesAll }: ServerState, [oldest]: readonly OldTransaction[
 }
 
 export function judgeServer(readings: ServerReadings): Finding[] {
-  const { schema, settings, server, facts, state, wrong, transactions } = readings;
+  const { schema, settings, server, facts, state, wrong, transactions, nodes } = readings;
   const findings: Finding[] = [];
   const refused = server.refusal ?? fault(settings);
   if (refused !== null) {
@@ -122,7 +124,19 @@ export function judgeServer(readings: ServerReadings): Finding[] {
       facts: { wrong },
     });
   }
-  if (state.standbys > 0 && state.synchronousStandbys === "") {
+  const { standbysDroppedAt } = state;
+  // Nodes that were started since were started on a server as it is: their log said so.
+  const isDropped = standbysDroppedAt !== null && nodes.some(({ startedAt }) => startedAt < standbysDroppedAt);
+  if (isDropped && state.synchronousStandbys === "") {
+    findings.push({
+      kind: "standbys-dropped",
+      level: "problem",
+      title: `synchronous_standby_names has been empty since ${instant(standbysDroppedAt)}, while nodes run: commits no longer wait for a standby`,
+      details: ["A failover loses what was acknowledged since: the standby may not have it."],
+      next: "Set synchronous_standby_names again (docs/postgres.md#failover); if it is meant to be empty, restart the nodes",
+      facts: { since: standbysDroppedAt, standbys: state.standbys },
+    });
+  } else if (state.standbys > 0 && state.synchronousStandbys === "") {
     findings.push({
       kind: "asynchronous-failover",
       level: "note",

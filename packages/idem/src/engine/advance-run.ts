@@ -185,8 +185,12 @@ export class AdvanceRun implements AnswerTo<AdvanceAnswer> {
   private tell(answer: Advanced): void {
     const { patch } = this;
     const { options, worker, code, trace, job } = this.held;
-    const { store, env, newId } = options;
+    const { store, env, newId, acknowledged } = options;
     const { memo } = job;
+    if (acknowledged !== null) {
+      if (answer.ingested !== null) acknowledged.events(answer.ingested.events, answer.now);
+      if (patch.next.kind === "end") acknowledged.runEnd(memo.run.id, answer.now);
+    }
     worker.takeIn(answer.ingested, null);
     if (trace !== null && answer.ingested !== null) {
       options.traces.decided(this.nested.ingest?.events ?? none, answer.ingested.decisions);

@@ -28,6 +28,7 @@ import { type IngestingEngine, type IngestingOptions, ingestEvents } from "./ing
 import { eventToInvoke, pairsOfInvoked } from "./invoke-function.ts";
 import { KnownCodes } from "./known-codes.ts";
 import { limits } from "./limits.ts";
+import { LostWrites } from "./lost-writes.ts";
 import { Neighbours } from "./neighbours.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
 import { Presence } from "./presence.ts";
@@ -109,6 +110,8 @@ export class Engine {
   private readonly unserved: UnservedFunctions;
   /** Failures of work in the background are reported to it. */
   readonly health: StoreHealth;
+  /** Null where a store cannot lose acknowledged writes while this process has it. */
+  private readonly lostWrites: LostWrites | null;
   private readonly ingesting: IngestingEngine;
   private readonly traces: EventTraces;
 
@@ -148,6 +151,21 @@ export class Engine {
       now: () => this.time.now(),
       warn: (line) => options.telling.logger.warn(line),
     });
+    const history = store.shared?.history;
+    this.lostWrites =
+      history === undefined || options.stays === false
+        ? null
+        : new LostWrites({
+            history,
+            store,
+            env,
+            node: about?.node ?? "",
+            platform,
+            now: () => this.time.now(),
+            newId: () => this.ids.next(),
+            telling,
+          });
+    const acknowledged = this.lostWrites?.acknowledged ?? null;
     const tracing = new Tracing(platform, () => about?.version ?? "");
     const nameOf = (fn: string) => this.registry.displayName(fn);
     const traces = new EventTraces({ tracing, env, reads: store.reads, nameOf });
@@ -176,6 +194,7 @@ export class Engine {
       eventWindowMs: options.eventWindowMs,
       checkEvents: options.checkEvents,
       stays: options.stays ?? true,
+      acknowledged,
       onEnded: (runId, end) => this.ends.announce(runId, end),
       onLeft: (runId) => this.ends.left(runId),
       cancelRun: (runId, reason) => this.cancel(runId, reason),
@@ -207,7 +226,7 @@ export class Engine {
           });
     const { registry, time, worker, turns } = this;
     const newId = () => this.ids.next();
-    this.ingesting = { store, platform, env, registry, worker, time, telling, turns, traces, newId };
+    this.ingesting = { store, platform, env, registry, worker, time, telling, turns, traces, newId, acknowledged };
     const beside = { store, platform, time, report: (what: string, error: unknown) => this.report(what, error) };
     this.neighbours =
       store.shared === null
@@ -359,6 +378,7 @@ export class Engine {
     await this.outbox.idle();
     await this.worker.idle();
     await this.traces.idle();
+    await this.lostWrites?.idle();
   }
 
   /** When something is due by itself, as far as this engine has looked; null for never, undefined while its last look failed. */
@@ -383,6 +403,7 @@ export class Engine {
   async stop(graceMs: number): Promise<void> {
     this.retention?.stop();
     this.unserved.stop();
+    this.lostWrites?.stop();
     // Side by side: a store that answers none of them must not keep steps from being finished.
     await this.worker.stop(graceMs, Promise.all([this.crons.stop(), this.outbox.stop()]));
     await this.traces.idle();

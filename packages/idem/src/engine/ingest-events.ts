@@ -6,6 +6,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { ByHand } from "../store/audit.ts";
 import type { Ingested, NewEvent, NewPair } from "../store/ingest.ts";
 import type { Store } from "../store/store.ts";
+import type { AcknowledgedIds } from "./lost-writes.ts";
 import { inTurns, pairsFor, RunIds } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
 import type { StoreTime } from "./store-time.ts";
@@ -23,6 +24,7 @@ export interface IngestingEngine {
   readonly newId: () => string;
   readonly turns: Turns;
   readonly traces: EventTraces;
+  readonly acknowledged: AcknowledgedIds | null;
 }
 
 export interface IngestingOptions {
@@ -91,6 +93,7 @@ async function ingest(
       const after = platform.point("ingest:after-commit");
       if (after !== undefined) await after;
       engine.time.note(askedMono, answer.now);
+      engine.acknowledged?.events(answer.events, answer.now);
       worker.takeIn(answer, leaseTo);
       warnOfMissingKeys(engine, events, pairs, answer);
       return answer;

@@ -25,6 +25,7 @@ import { ExtendBeside } from "./extend-beside.ts";
 import { JobTelling } from "./job-telling.ts";
 import { LeaseNames } from "./lease-names.ts";
 import { limits } from "./limits.ts";
+import type { AcknowledgedIds } from "./lost-writes.ts";
 import type { CheckEvents } from "./outgoing-events.ts";
 import type { PrepareOptions } from "./prepare-ingest.ts";
 import type { Registry } from "./registry.ts";
@@ -65,6 +66,8 @@ export interface WorkerOptions {
   readonly stays: boolean;
   readonly eventWindowMs: number;
   readonly checkEvents: CheckEvents;
+  /** What the store acknowledged; null where it is not remembered. */
+  readonly acknowledged: AcknowledgedIds | null;
   readonly onEnded: (runId: string, end: RunEnd) => void;
   /** A run is no longer at work here, and has not ended as far as this worker knows. */
   readonly onLeft: (runId: string) => void;

@@ -106,6 +106,17 @@ export type Tidings =
       readonly env: string;
       readonly function: string;
       readonly dueRuns: number;
+    }
+  /** It lost acknowledged writes, as after a failover to a standby that was behind. */
+  | {
+      readonly kind: "store.rolled-back";
+      readonly env: string;
+      /** The last instant the store still has of this process; null where it has nothing. */
+      readonly from: number | null;
+      /** The last acknowledgement before it. */
+      readonly to: number;
+      /** Ids of events, and of runs that had ended, which this process was acknowledged for and the store does not have. */
+      readonly missing: readonly string[];
     };
 
 export type TidingsKind = Tidings["kind"];
@@ -222,6 +233,11 @@ export const told: { readonly [K in TidingsKind]: Told<TidingsOf<K>> } = {
     level: "warn",
     sentence: (t) =>
       `due runs wait, no node takes them function=${JSON.stringify(t.function)} dueRuns=${t.dueRuns} env=${t.env}: start a node that has the function, list its old id in "was" if it was renamed, or cancel the runs (idem cancel)`,
+  },
+  "store.rolled-back": {
+    // The block in the log is written where it is found (engine/lost-writes.ts), past the bound on lines: after a failover there are many.
+    level: null,
+    sentence: () => "the store lost acknowledged writes",
   },
 };
 

@@ -1,5 +1,6 @@
 // The messages of channels: an alert, the report of a day, or that it works. One for every kind of channel; each writes it its way.
 import type { Alert, AlertPair } from "../store/alerts.ts";
+import { rollbackKind } from "../store/history.ts";
 import { instant, times } from "./finding.ts";
 import { type AlertFacts, wordsOf } from "./found-alert.ts";
 
@@ -23,6 +24,10 @@ export function alertMessage(id: string, alert: Alert, pairs: readonly AlertPair
   // Where both may share all of the data, it stays at home.
   const entityOf = ({ entity }: AlertPair) => (/^(maybe-doubled|doubled-deliveries)$/.test(alert.kind) ? null : entity);
   const shown = pairs.slice(0, pairsInMessage).map((pair) => ({ ...pair, entity: entityOf(pair) }));
+  const listed = shown.map(
+    ({ entity, firstId, laterId }) =>
+      `${entity === null ? facts.of : entity}: ${firstId === null ? "" : `${firstId}, then `}${laterId}`,
+  );
   return {
     id,
     type: "radar.alert",
@@ -30,10 +35,8 @@ export function alertMessage(id: string, alert: Alert, pairs: readonly AlertPair
     title,
     lines: [
       next,
-      ...shown.map(
-        ({ entity, firstId, laterId }) =>
-          `${entity === null ? facts.of : entity}: ${firstId === null ? "" : `${firstId}, then `}${laterId}`,
-      ),
+      // Its pairs are bounds in time, and ids that lead nowhere.
+      ...(alert.kind === rollbackKind ? [] : listed),
       `First ${instant(alert.firstAt)}, last ${instant(alert.lastAt)}. Everything: idem radar ${alert.id}`,
     ],
     data: {

@@ -8,6 +8,7 @@ import type { Turns } from "../model/turns.ts";
 import { makeUlid, ulidTime } from "../model/ulid.ts";
 import { dayMs } from "../model/window.ts";
 import type { Raised } from "../store/alerts.ts";
+import { rollbackKind } from "../store/history.ts";
 import type { Store } from "../store/store.ts";
 import {
   isClose,
@@ -226,7 +227,8 @@ export class ArrivalFollower {
     for (const state of ["open", "acknowledged"] as const) {
       for (const { id, kind, fn, lastAt } of await store.reads.alerts(env, { state, limit: 100 })) {
         const key = /^(doubled-runs|maybe-doubled)$/.test(kind) ? functionOf(fn).keyExpression : null;
-        const isQuiet = now - lastAt >= radarLimits.quietMs;
+        // That writes were lost is over at once, and stays until an operator knows of it.
+        const isQuiet = now - lastAt >= radarLimits.quietMs && !(kind === rollbackKind && state === "open");
         if (key === null && !isQuiet) continue;
         const note = key === null ? "seven days without another" : `the function has a key now: ${key}`;
         await store.judge({ env, id, verdict: "close", until: null, by: "idem", note });

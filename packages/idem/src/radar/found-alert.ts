@@ -1,6 +1,8 @@
 // Alerts before they are kept: findings of one kind, function and thing become one alert.
-import type { AlertPair } from "../store/alerts.ts";
+import type { Alert, AlertPair } from "../store/alerts.ts";
+import { type RollbackCause, rollbackKind, rollbackTitle } from "../store/history.ts";
 import { times } from "./finding.ts";
+import { rollbackNext } from "./store-rollback.ts";
 
 export interface AlertFacts {
   /** The kind of thing that is paired. */
@@ -19,6 +21,9 @@ export interface AlertFacts {
   readonly what?: "effects";
   readonly more?: number;
   readonly withinMs?: number;
+  /** Of a store that lost acknowledged writes: how, and when it was found by the store's clock. */
+  readonly cause?: RollbackCause;
+  readonly foundAt?: number;
 }
 
 export interface FoundAlert {
@@ -34,6 +39,7 @@ export interface FoundAlert {
     | "doubled-deliveries"
     /** Raised where it is noticed, by the engine. */
     | "diverged"
+    | typeof rollbackKind
     | "rule";
   readonly fn: string;
   readonly about: string;
@@ -69,7 +75,9 @@ export interface AlertWords {
 }
 
 export function wordsOf(
-  alert: Pick<FoundAlert, "subject" | "facts"> & { readonly kind: string; readonly pairCount: number },
+  alert: Pick<FoundAlert, "subject" | "facts"> & { readonly kind: string; readonly pairCount: number } & Partial<
+      Pick<Alert, "id" | "firstAt" | "lastAt">
+    >,
   name: string,
 ): AlertWords {
   const { kind, subject, facts, pairCount: count } = alert;
@@ -137,6 +145,12 @@ export function wordsOf(
       return {
         title: `${times(count, "run")} of "${name}" did something new in place of a step that was done: ${subject}. It may have happened twice`,
         next: 'Give the step the id it had, or the changed function an id of its own; onDiverged: "park" stops such runs before (docs/deploying.md)',
+        line: null,
+      };
+    case rollbackKind:
+      return {
+        title: rollbackTitle(facts.cause ?? "failover", alert),
+        next: rollbackNext(alert.id),
         line: null,
       };
     default:

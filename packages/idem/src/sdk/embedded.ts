@@ -357,6 +357,9 @@ export class Embedded {
       await this.register(engine);
       for (const line of [...(store.shared?.toTell ?? []), ...(await secretsToTell(opened.reads))])
         telling.logger.warn(line);
+      store.shared?.history?.subscribe((report) => {
+        if (report.kind === "notice") telling.logger[report.level](report.text);
+      });
     } catch (error) {
       // A file left open would keep its owner's lock, and the next try would be refused for it.
       await store.close();

@@ -103,6 +103,9 @@ export async function startServer(
     await world.engine(defaultEnv);
     for (const line of [...(store.shared?.toTell ?? []), ...(await secretsToTell(store.reads))])
       telling.logger.warn(line);
+    store.shared?.history?.subscribe((report) => {
+      if (report.kind === "notice") telling.logger[report.level](report.text);
+    });
     const environments = new Set([...world.credentials.environments, ...(await store.reads.environments())]);
     const opened = await Promise.allSettled([...environments].map((env) => world.engine(env)));
     for (const each of opened) {

@@ -4,6 +4,7 @@
 //                   └──── the hint is lost ───────────▶ they look within pollMs
 //
 // So a lost hint costs time and never correctness: whatever a hint says is asked of the store before it is acted on.
+import type { StoreHistory } from "./history.ts";
 
 /**
  * Something another process changed. Of the process's own commits it knows by their answers. An `env` of "" is every environment: what a
@@ -31,6 +32,8 @@ export interface StoreSharing {
    * answer for good from what another process wrote. Where commits wait for no standby that is at once.
    */
   stand(): Promise<void>;
+  /** Reports when the store lost acknowledged writes; absent where it cannot happen while a process has the store. */
+  readonly history?: StoreHistory;
   /**
    * Starts the heartbeat thread and returns at once: a lease can be posted to it in the turn that starts it, and it renews that lease without
    * any reply of the main thread. Throws if no thread can be started. Absent where only the main thread can beat.

@@ -5,8 +5,10 @@ import { deliveriesOf } from "../../radar/alert-deliveries.ts";
 import { alertAsCsv, alertAsMarkdown, noteOfAlert } from "../../radar/alert-note.ts";
 import { channelKinds } from "../../radar/channels.ts";
 import { type AlertFacts, wordsOf } from "../../radar/found-alert.ts";
+import { rollbackDetails, rollbackPairs } from "../../radar/store-rollback.ts";
 import { verifyPair } from "../../radar/verify-pair.ts";
 import { type Alert, type AlertVerdict, alertStates } from "../../store/alerts.ts";
+import { rollbackKind } from "../../store/history.ts";
 import { type Command, type Context, countOption, durationOption, type Reading, serverOptions } from "../command.ts";
 import { exitCodes, usage } from "../exit.ts";
 import { greetOwner, silentFor } from "../greet-owner.ts";
@@ -187,10 +189,16 @@ const show = (context: Context, id: string): Promise<number> =>
     }
     const differs = alert.facts.differs ?? [];
     if (differs.length > 0) context.say(`  their data differed at ${printable(differs.join(", "))}`);
-    for (const { entity, firstId, laterId } of pairs) {
-      context.say(`  ${printable(entity)}: ${firstId === null ? "" : `${firstId}, then `}${laterId}`);
+    if (alert.kind === rollbackKind) {
+      const all = await rollbackPairs(reading.reads, reading.env, id);
+      for (const line of rollbackDetails(all)) context.say(`  ${printable(line)}`);
+    } else {
+      for (const { entity, firstId, laterId } of pairs) {
+        context.say(`  ${printable(entity)}: ${firstId === null ? "" : `${firstId}, then `}${laterId}`);
+      }
     }
-    if (alert.pairCount > pairs.length) context.say(`  and ${alert.pairCount - pairs.length} more`);
+    if (alert.kind !== rollbackKind && alert.pairCount > pairs.length)
+      context.say(`  and ${alert.pairCount - pairs.length} more`);
     for (const { words } of deliveries) context.say(`  ${printable(words)}`);
     context.say(`  ${context.paint.green("→")} ${printable(alert.next)}`);
     const command = played.find(({ verify }) => verify !== null)?.verify ?? null;

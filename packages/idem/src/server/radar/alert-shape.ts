@@ -14,7 +14,7 @@ export const alertItem = z.object({
   kind: z
     .string()
     .describe(
-      "`doubled-runs`, `maybe-doubled`, `key-ran-again`, `key-missing`, `key-too-broad`, `id-too-broad`, `id-under-two-names`, `equal-events`, `doubled-deliveries` or `rule`",
+      "`doubled-runs`, `maybe-doubled`, `key-ran-again`, `key-missing`, `key-too-broad`, `id-too-broad`, `id-under-two-names`, `equal-events`, `doubled-deliveries`, `diverged`, `store-rollback` or `rule`",
     ),
   function: z.string().nullable().describe("Null where it is about events"),
   subject: z.string().describe("The expression or field it is about; for `doubled-runs` our best guess so far"),

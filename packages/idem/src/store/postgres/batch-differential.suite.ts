@@ -14,6 +14,7 @@
 //   throttles          A row whose `tat` is 0 was made to be locked; readers treat it like a missing one.
 //   buffers            A batch names a new buffer after the first event that asks for it, even where that event turns out to be a duplicate. The name
 //                      becomes that of the function and key.
+//   heartbeats         Each store counts its own, under a random name.
 //   meta               The store's own id is random. The registration and the clock are compared.
 //   physical order     Rows are sorted. So are the jobs of a lease and the candidates of a read: their order is not defined within one instant.
 //   rank               Which of two jobs of one rank in one queue a lease takes is not defined. Before a lease, the jobs of each queue are numbered by
@@ -123,7 +124,13 @@ function leasedJobs(result: unknown): readonly LeasedJob[] {
 // ------------------------------------------------------------------------------------------------ rows
 
 /** How nodes find what each of them is about to commit, not what they commit. */
-const ownTables: ReadonlySet<string> = new Set(["locks", "watched_names", "event_arrivals", "wait_checks"]);
+const ownTables: ReadonlySet<string> = new Set([
+  "locks",
+  "heartbeats",
+  "watched_names",
+  "event_arrivals",
+  "wait_checks",
+]);
 const comparedTables = tableNames.filter((table) => !ownTables.has(table));
 /** Long texts are compared by their hashes. */
 const columnsOf: Readonly<Record<string, string>> = { run_logs: "env, run_id, part, md5(lines) as lines" };

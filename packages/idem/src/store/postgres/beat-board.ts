@@ -1,5 +1,6 @@
 // What the main thread and the beating one know of each other, in memory they share: read and written at any instant, by neither waiting.
 // One place for each worker; a place is not given out again before all others were, so that a late answer never speaks for another worker.
+import type { StoreRollback } from "../history.ts";
 import type { Beat } from "../sharing.ts";
 
 const placesCount = 512;
@@ -58,4 +59,8 @@ export type ToBeatThread =
   | { readonly kind: "drop"; readonly worker: string }
   | { readonly kind: "close" };
 
-export type FromBeatThread = { readonly kind: "open" } | { readonly kind: "failed"; readonly why: string };
+export type FromBeatThread =
+  | { readonly kind: "open" }
+  | { readonly kind: "failed"; readonly why: string }
+  /** A heartbeat found that the store lost acknowledged writes. */
+  | { readonly kind: "rollback"; readonly rollback: StoreRollback };

@@ -10,6 +10,7 @@ import { readAddress, withoutPassword } from "./address.ts";
 import { BeatBoard, type BeatThreadInput, type FromBeatThread, type ToBeatThread } from "./beat-board.ts";
 import { Connection } from "./connection.ts";
 import { wordsOf } from "./faults.ts";
+import { HeartbeatWatch } from "./history-watch.ts";
 import { Sessions } from "./sessions.ts";
 import { Statements } from "./statement.ts";
 import { Transactions } from "./transactions.ts";
@@ -36,6 +37,11 @@ const transactions = new Transactions({
   patienceMs,
   where,
 });
+
+const watch = new HeartbeatWatch(
+  () => Buffer.from(nodePlatform.randomBytes(15)).toString("base64url"),
+  (rollback) => thread.post({ kind: "rollback", rollback }),
+);
 
 /** The workers whose leases are extended, and their places on the board. */
 const held = new Map<string, number>();
@@ -67,7 +73,9 @@ function look(): void {
 async function beat(worker: string, place: number): Promise<void> {
   const askedMono = monoMs();
   const said = about ?? undefined;
-  const { alive } = await transactions.run((tx) => heartbeatWorker(tx, worker, termMs, said));
+  const { alive } = await watch.count((row) =>
+    transactions.run((tx) => heartbeatWorker(tx, worker, termMs, said, row)),
+  );
   if (held.get(worker) !== place) return;
   const before = board.read(place);
   const isLate = monoMs() - before.askedMono >= trustMs;

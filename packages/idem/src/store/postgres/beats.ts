@@ -3,6 +3,7 @@ import { errors } from "../../model/errors.ts";
 import { steadyMs } from "../../platform/node-thread.ts";
 import type { Platform, Thread, Timer } from "../../platform/platform.ts";
 import { waitAtMost } from "../../platform/wait-at-most.ts";
+import type { StoreRollback } from "../history.ts";
 import type { Beat, Beats, BeatsOptions } from "../sharing.ts";
 import { BeatBoard, type BeatThreadInput, type FromBeatThread, type ToBeatThread } from "./beat-board.ts";
 
@@ -16,6 +17,8 @@ export interface BeatingFrom {
   readonly platform: BeatsPlatform;
   readonly url: string;
   readonly owner: string;
+  /** A heartbeat found that the store lost acknowledged writes. */
+  readonly onRollback?: ((rollback: StoreRollback) => void) | undefined;
 }
 
 interface SharedThread {
@@ -74,7 +77,7 @@ export class SharedBeats {
   }
 }
 
-function startBeats({ platform, url, owner }: BeatingFrom, options: BeatsOptions): ThreadBeats {
+function startBeats({ platform, url, owner, onRollback }: BeatingFrom, options: BeatsOptions): ThreadBeats {
   if (platform.startThread === undefined) throw new Error("this platform has no threads");
   const board = new BeatBoard();
   board.live(steadyMs());
@@ -82,7 +85,7 @@ function startBeats({ platform, url, owner }: BeatingFrom, options: BeatsOptions
   const input: BeatThreadInput = { memory: board.memory, url, owner, termMs, blockedMaxMs, about };
   const thread = platform.startThread("store/postgres/beat-thread", input);
   thread.ref(false);
-  return new ThreadBeats(thread, board, platform, options);
+  return new ThreadBeats(thread, board, platform, { ...options, onRollback });
 }
 
 class ThreadBeats implements Beats {
@@ -100,12 +103,16 @@ class ThreadBeats implements Beats {
     private readonly thread: Thread,
     private readonly board: BeatBoard,
     private readonly platform: Pick<Platform, "monoMs" | "timer">,
-    { onOpen, onTrouble }: Pick<BeatsOptions, "onOpen" | "onTrouble">,
+    { onOpen, onTrouble, onRollback }: Pick<BeatsOptions, "onOpen" | "onTrouble"> & Pick<BeatingFrom, "onRollback">,
   ) {
     const fail = (error: unknown) => {
       if (!this.isOver) onTrouble(error);
     };
     thread.onMessage((message: FromBeatThread) => {
+      if (message.kind === "rollback") {
+        onRollback?.(message.rollback);
+        return;
+      }
       if (message.kind === "open") {
         this.isOpen = true;
         onOpen();

@@ -22,6 +22,7 @@ const released: ReleasedFiles = {
   "0017_slots_beside": "2862544b9662d093",
   "0018_turns_beside": "e49185177eef9267",
   "0019_wait_checks": "1bec0474d5680e84",
+  "0020_heartbeats": "d5daebea7f2a91d0",
 };
 
 export const loadMigrations = (): Migration[] => migrationsOf("store/postgres/migrations", released);

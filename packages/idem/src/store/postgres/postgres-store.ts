@@ -1,6 +1,7 @@
 // The store on PostgreSQL, shared by any number of nodes.
 import type { Pool } from "pg";
 import { waitAtMost } from "../../platform/wait-at-most.ts";
+import type { StoreRollback } from "../history.ts";
 import type { StoreReads } from "../reads.ts";
 import { ruledCalls, type ruledOperations } from "../rules/operations.ts";
 import { readMemo } from "../rules/read-memo.ts";
@@ -14,6 +15,7 @@ import { type BeatsPlatform, SharedBeats } from "./beats.ts";
 import { checkServer, refuseDistributed, tellServer } from "./check-server.ts";
 import { Connection } from "./connection.ts";
 import { Hints } from "./hints.ts";
+import { HeartbeatWatch, PostgresHistory } from "./history-watch.ts";
 import { HotCalls, LoneCalls } from "./hot-calls.ts";
 import { hotReads } from "./hot-reads.ts";
 import { ingestCall } from "./ingest-batch.ts";
@@ -115,6 +117,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { lockWaitMs } = sessions;
   const onDelivered = (env: string) => hints.tellAll({ env, kind: "queued" });
   const { retryMs: patienceMs, onRetrying } = options;
+  const history = new PostgresHistory({
+    platform,
+    connection: connection.forReads(),
+    untilKnown: (attempt) => transactions.untilKnown(attempt),
+    write: (body) => transactions.run(body),
+  });
+  const onServer = options.mode === "attach" ? {} : { onServer: history.see };
   const transactions = new Transactions({
     pool,
     connection,
@@ -127,6 +136,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     onDelivered,
     patienceMs,
     onRetrying,
+    ...onServer,
   });
   const beats = transactions.over(sessions.beats(), sessions.beatPatienceMs);
   const hints: Hints = new Hints({
@@ -138,7 +148,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     pool,
     stand: () => transactions.stand(),
   });
-  const beating = new SharedBeats(options);
+  const onRollback = (rollback: StoreRollback) => history.report({ kind: "rollback", rollback });
+  const beating = new SharedBeats({ ...options, onRollback });
+  const newId = () => Buffer.from(platform.randomBytes(15)).toString("base64url");
+  const watch = new HeartbeatWatch(newId, onRollback);
   const transactional = new StepTransactions({ sessions, address, connection, transactions, where });
   const at = () => transactions.run((tx) => Promise.resolve(tx.at), "read");
   const claimNow: StoreReads["claimNow"] = (env, scope, key) =>
@@ -151,7 +164,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const batchedReads = isUnbatched ? null : hotReads(reads, connection.forReads(), transactions, platform);
   const store: Record<string, unknown> = {
     reads: { ...boundedReads({ ...reads, claimNow }, lone), ...batchedReads },
-    shared: Object.assign(hints, { beats: (asked: BeatsOptions) => beating.open(asked) }),
+    shared: Object.assign(hints, { history, beats: (asked: BeatsOptions) => beating.open(asked) }),
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,
     close: async () => {
@@ -169,15 +182,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     // Who asks for a lease twice gets other jobs the second time: what the first one took would be nobody's.
     const isRepeatable = name !== "lease";
     const use = looks.has(name) ? "look" : "answer";
-    const by = name === "heartbeat" ? beats : transactions;
     store[name] = async (...input: unknown[]) => {
-      const alone = () => lone.call(name, () => by.run((tx) => operation(tx, ...input), use, isRepeatable));
+      const alone = () => lone.call(name, () => transactions.run((tx) => operation(tx, ...input), use, isRepeatable));
       const answer = await (hot?.take(name, input) ?? alone());
       for (const hint of hintsOf(name, input, answer)) hints.tell(hint);
       return answer;
     };
   }
-  return store as unknown as Store;
+  const heartbeat: Store["heartbeat"] = (worker, termMs, about) =>
+    watch.count((row) => beats.run((tx) => heartbeatWorker(tx, worker, termMs, about, row)));
+  return { ...store, heartbeat } as unknown as Store;
 }
 
 /** Only tables that are made or changed may take their time: a server that falls silent must not keep any other start waiting. */

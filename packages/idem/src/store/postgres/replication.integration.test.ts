@@ -4,7 +4,9 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type LocalPostgres, type LocalStandby, startLocalPostgres } from "../../../../../scripts/local-postgres.mjs";
 import { nodePlatform } from "../../platform/node-platform.ts";
+import { Idem } from "../../sdk/client.ts";
 import { end, env, fn, newEvent, newStep, startPair, World } from "../contract/world.ts";
+import type { HistoryReport } from "../history.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 let server: LocalPostgres;
@@ -223,4 +225,132 @@ describe("a server that is set to lose commits while nodes use it", () => {
     await setBack();
     await sendsOne();
   });
+});
+
+describe("a standby that takes over from a primary that was killed", () => {
+  /** Two nodes over both addresses, which have sent and run something. */
+  async function open(isSynchronous: boolean) {
+    const primary = await startLocalPostgres({ settings: { shared_buffers: "32MB" } });
+    onTestFinished(() => primary.remove());
+    const follower = await primary.addStandby({ isAwaited: isSynchronous, takesOver: true });
+    const port = (url: string) => new URL(url).port;
+    const store = `postgres://idem:idem@127.0.0.1:${port(primary.url)},127.0.0.1:${port(follower.url)}/postgres`;
+    const nodes = [1, 2].map(() => {
+      const losses: string[] = [];
+      const error = (line: unknown) =>
+        void (/lost acknowledged writes/.test(String(line)) && losses.push(String(line)));
+      const idem = new Idem({ id: "shop", store, logger: { debug() {}, info() {}, warn() {}, error } });
+      idem.createFunction({ id: "bill" }, { event: "order/paid" }, ({ event }) => event.data.n);
+      onTestFinished(() => idem.stop({ grace: 0 }));
+      return { idem, losses };
+    });
+    for (const { idem } of nodes) await idem.start();
+    const send = async (n: number) => {
+      const { idem } = nodes[n % 2]!;
+      const { ids, decisions } = await idem.send({ name: "order/paid", id: `order ${n}`, data: { n } });
+      await idem.runs.wait(decisions[0]!.runId!);
+      return ids[0]!;
+    };
+    return { primary, follower, nodes, send };
+  }
+
+  const query = async <Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: url });
+    client.on("error", () => {});
+    await client.connect();
+    try {
+      return (await client.query<Row>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+
+  /** Until both nodes were acknowledged for so many more heartbeats. */
+  async function untilBeaten(url: string, times: number): Promise<void> {
+    const counters = async () => {
+      const rows = await query<{ id: string; counter: string }>(url, "select id, counter from idem.heartbeats");
+      return new Map(rows.map(({ id, counter }) => [id, Number(counter)]));
+    };
+    const before = await counters();
+    await until(async () => {
+      const moved = [...(await counters())].filter(([id, counter]) => counter >= (before.get(id) ?? 0) + times);
+      expect(moved.length).toBeGreaterThanOrEqual(2);
+    });
+  }
+
+  const alertsAt = (url: string) =>
+    query<{ id: string; state: string }>(url, "select id, state from idem.alerts where kind = 'store-rollback'");
+
+  test("a standby that was behind takes over: each node reports the loss once, in one alert, with the ids that are missing", async () => {
+    const { primary, follower, nodes, send } = await open(false);
+    for (const n of [1, 2]) await send(n);
+    await untilBeaten(primary.url, 1);
+    await until(async () => {
+      const kept = await query(follower.url, "select 1 from idem.runs where ended_state is not null");
+      expect(kept).toHaveLength(2);
+    });
+    await follower.stop();
+    const lost: string[] = [];
+    for (const n of [3, 4, 5, 6]) lost.push(await send(n));
+    await untilBeaten(primary.url, 1);
+    await primary.crash();
+    await follower.start();
+    await follower.promote();
+    await until(() => expect(nodes.map(({ losses }) => losses.length)).toEqual([1, 1]));
+    for (const id of lost) expect(nodes.map(({ losses }) => losses[0]).join()).toContain(`event ${id}`);
+    await untilBeaten(follower.url, 3);
+    expect(nodes.map(({ losses }) => losses.length)).toEqual([1, 1]);
+    const alerts = await alertsAt(follower.url);
+    expect(alerts).toMatchObject([{ state: "open" }]);
+    const pairs = await query<{ later_id: string }>(follower.url, "select later_id from idem.alert_pairs");
+    expect(pairs.map(({ later_id }) => later_id)).toEqual(expect.arrayContaining(lost));
+    // Senders repeat what was lost, and it runs.
+    for (const n of [3, 4]) await send(n);
+  });
+
+  test("a synchronous standby takes over: nothing is reported", async () => {
+    const { primary, follower, nodes, send } = await open(true);
+    await untilBeaten(primary.url, 1);
+    // In the middle of what they do.
+    const sending = Promise.all(Array.from({ length: 20 }, (_, n) => send(n)));
+    await until(async () => expect(await query(primary.url, "select 1 from idem.events")).not.toEqual([]));
+    await primary.crash();
+    await follower.promote();
+    await sending;
+    await untilBeaten(follower.url, 3);
+    expect(nodes.map(({ losses }) => losses)).toEqual([[], []]);
+    expect(await alertsAt(follower.url)).toEqual([]);
+  });
+});
+
+test("commits that stop waiting for a standby while nodes run, and wait again, are logged once and noted for the doctor", async () => {
+  const primary = await startLocalPostgres({ settings: { shared_buffers: "32MB" } });
+  onTestFinished(() => primary.remove());
+  await primary.addStandby({ isAwaited: false });
+  const sessions = new pg.Pool({ connectionString: primary.url, max: 1 });
+  onTestFinished(() => sessions.end());
+  const name = async (standbys: string) => {
+    await sessions.query(`alter system set synchronous_standby_names = '${standbys}'`);
+    await sessions.query("select pg_reload_conf()");
+  };
+  await name("*");
+  const store = await openPostgresStore({ url: primary.url, pg, platform: nodePlatform, owner: "node" });
+  onTestFinished(() => store.close());
+  const notices: string[] = [];
+  store.shared!.history!.subscribe((report: HistoryReport) => {
+    if (report.kind === "notice") notices.push(`${report.level} ${/is (empty|set) now/.exec(report.text)?.[1]}`);
+  });
+  const dropped = async () =>
+    (await sessions.query("select value from idem.meta where name = 'standbys-dropped'")).rowCount;
+  const untilNoticed = (expected: readonly string[], isDropped: number) =>
+    until(async () => {
+      await store.heartbeat("w1", 20_000);
+      expect(notices).toEqual(expected);
+      expect(await dropped()).toBe(isDropped);
+    });
+  await store.heartbeat("w1", 20_000);
+  await name("");
+  await untilNoticed(["warn empty"], 1);
+  await name("*");
+  await untilNoticed(["warn empty", "info set"], 0);
 });

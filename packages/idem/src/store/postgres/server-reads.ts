@@ -2,6 +2,7 @@
 // Read-only questions for `idem doctor`. A role without pg_read_all_stats sees what its own sessions do, and of the others only that
 // they are there.
 import type { Connection } from "./connection.ts";
+import { standbysDroppedSql } from "./history-watch.ts";
 import { quoted } from "./statement.ts";
 
 export interface OldTransaction {
@@ -45,6 +46,8 @@ export interface ServerState {
   readonly synchronousStandbys: string;
   /** Servers that follow this one as a whole; not those that follow some tables, and no backup that is just being taken. */
   readonly standbys: number;
+  /** When a node that ran saw that commits no longer wait for a standby; null while they do, and where they never did. */
+  readonly standbysDroppedAt: number | null;
 }
 
 export const countStandbysSql = `
@@ -64,7 +67,7 @@ const serverStateSql = `
          current_setting('autovacuum') as autovacuum,
          (select setting::bigint * 1000 from pg_settings where name = 'autovacuum_naptime') as "autovacuumNaptimeMs",
          current_setting('synchronous_standby_names') as "synchronousStandbys",
-         (${countStandbysSql}) as standbys`;
+         (${countStandbysSql}) as standbys, ${standbysDroppedSql} as "standbysDroppedAt"`;
 
 export const readServerState = async (connection: Connection, schema: string): Promise<ServerState> =>
   (await connection.find<ServerState>(serverStateSql, { jobs: `${quoted(schema)}.jobs` }))[0]!;

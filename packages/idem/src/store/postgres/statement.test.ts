@@ -12,7 +12,7 @@ test("where rows have no place, every statement that finds them by it finds them
       ([sql]) => sql,
     ),
   );
-  expect(texts).toHaveLength(5);
+  expect(texts).toHaveLength(6);
   const plain = new Statements("idem", true);
   for (const sql of texts) {
     const { text } = plain.of(sql);

@@ -42,6 +42,7 @@ const tables = [
   "watched_names",
   "event_arrivals",
   "wait_checks",
+  "heartbeats",
 ] as const;
 
 export const tableNames: readonly string[] = tables;
@@ -77,6 +78,7 @@ const keysOf: Readonly<Record<string, string>> = {
   rate_starts: "env, id, stamp, run_id",
   throttles: "env, id",
   locks: "name",
+  heartbeats: "id",
 };
 
 /**

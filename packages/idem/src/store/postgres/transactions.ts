@@ -19,6 +19,7 @@ import type { Connection } from "./connection.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { KeptCounts } from "./duplicate-counts.ts";
 import { faultOf, wordsOf } from "./faults.ts";
+import { type ServerReading, serverStartedSql } from "./history-watch.ts";
 import { LaneTurns } from "./lane-round.ts";
 import { dropEmptyBuffers } from "./lock-buffers.ts";
 import { RankFloors } from "./rank-floors.ts";
@@ -44,12 +45,11 @@ const standSql = `
  */
 type Use = "answer" | "look" | "read";
 
-interface Begun {
+interface Begun extends ServerReading {
   readonly micros: number;
   readonly floor: string | null;
   readonly steps: string | null;
   readonly durable: boolean;
-  readonly isFollowed: boolean;
 }
 
 export type TransactionsPlatform = Pick<Platform, "monoMs" | "timer" | "soon" | "randomBytes">;
@@ -81,6 +81,8 @@ export interface TransactionsOptions {
   /** Events were left to be delivered to waits that began as the events arrived. */
   readonly onDelivered?: (env: string) => void;
   readonly waitChecks?: WaitChecks;
+  /** Called with what each transaction finds of its server. */
+  readonly onServer?: (seen: ServerReading) => void;
 }
 
 export class Transactions {
@@ -130,7 +132,7 @@ export class Transactions {
              (select value from ${meta} where name = 'clock') as floor,
              (select value from ${meta} where name = 'clock-steps') as steps,
              (${isDurableSql}) as durable,
-             current_setting('synchronous_standby_names') <> '' as "isFollowed"`;
+             current_setting('synchronous_standby_names') <> '' as "isFollowed", ${serverStartedSql} as server`;
   }
 
   /** The same over sessions of their own, by the same clock. */
@@ -283,6 +285,7 @@ export class Transactions {
       const { isFollowed } = reading;
       if (!reading.durable && use !== "read") throw await durabilityLost(client, this.options.where);
       this.isFollowed = isFollowed;
+      this.options.onServer?.(reading);
       const { at, isStepped, isAhead } = this.clock.read(
         this.wallMs === null ? reading : { ...reading, micros: this.wallMs() * 1_000 },
         askedMono,

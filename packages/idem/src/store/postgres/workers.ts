@@ -1,9 +1,11 @@
 // The lease is the worker's, not the job's: one row per process, extended by one write, however many jobs it holds.
-import type { HeartbeatAnswer, SweepAnswer } from "../leases.ts";
+import { heartbeatKeptMs } from "../history.ts";
+import type { SweepAnswer } from "../leases.ts";
 import { foldEnds, isWholeBatch } from "../rules/count-ends.ts";
 import { reapMessages } from "../rules/publish-messages.ts";
 import { driveAwaited } from "../rules/rule.ts";
 import type { WorkerAbout } from "../sharing.ts";
+import { type CountedHeartbeat, deleteOldHeartbeats, type HeartbeatRow, moveHeartbeat } from "./history-watch.ts";
 import type { Transaction } from "./transaction.ts";
 
 // Two who disagree about a worker's life take turns on its row: once dead, it stays dead.
@@ -54,21 +56,25 @@ export async function heartbeatWorker(
   worker: string,
   termMs: number,
   about?: WorkerAbout,
-): Promise<HeartbeatAnswer> {
+  counted?: HeartbeatRow,
+): Promise<CountedHeartbeat> {
   const { now } = tx.at;
-  const row = await tx.connection.one(
-    writeWorkerSql,
-    worker,
-    now,
-    now + termMs,
-    now,
-    about?.node ?? null,
-    about?.version ?? null,
-    about?.role ?? null,
-  );
+  const [row, moved] = await Promise.all([
+    tx.connection.one(
+      writeWorkerSql,
+      worker,
+      now,
+      now + termMs,
+      now,
+      about?.node ?? null,
+      about?.version ?? null,
+      about?.role ?? null,
+    ),
+    counted === undefined ? null : moveHeartbeat(tx, counted),
+  ]);
   // Nodes that start after the server's clock was set back begin where the others are.
   tx.keepTime();
-  return { alive: row !== undefined, now };
+  return { alive: row !== undefined, now, moved };
 }
 
 export async function handBackJobs(tx: Transaction, worker: string): Promise<{ count: number }> {
@@ -89,6 +95,7 @@ export async function sweepStore(tx: Transaction, input: { max: number; repair: 
   const repaired = input.repair ? await connection.run(repairSql, at.now, input.max) : 0;
   const reaped = await connection.run(reapSql, at.windowNow(0), input.max);
   reapLimits(tx, input.max);
+  deleteOldHeartbeats(tx, at.now - heartbeatKeptMs, input.max);
   await tx.waitChecks.maintain(tx);
   await driveAwaited(reapMessages(tx, input.max));
   const isCounted = !isWholeBatch(await driveAwaited(foldEnds(tx)));

@@ -202,3 +202,37 @@ describe("a worker that stops", () => {
     expect(await a.world.tryAdvance("r", { next: end("completed") })).toEqual({ kind: "fenced" });
   });
 });
+
+describe("a heartbeat whose answer is lost", () => {
+  test("counts or does not, and neither is taken for a loss of the store", async () => {
+    const { nodes, rows } = await open({ clock: "manual" });
+    const [{ world, wire }] = nodes;
+    const reports: unknown[] = [];
+    world.store.shared!.history!.subscribe((report) => reports.push(report));
+    await world.store.heartbeat("w1", termMs);
+    for (const fate of ["lost", "cut"] as const) {
+      const met = wire.next(commit, fate);
+      await world.store.heartbeat("w1", termMs);
+      await met;
+    }
+    await world.store.heartbeat("w1", termMs);
+    expect(reports).toEqual([]);
+    expect(await rows("select counter::int from .heartbeats")).toEqual([{ counter: 5 }]);
+  });
+
+  test("hides no loss: the row that is older stays as it is until the finding is answered", async () => {
+    const { nodes, rows, clock } = await open({ clock: "manual" });
+    const [{ world, wire }] = nodes;
+    const reports: unknown[] = [];
+    world.store.shared!.history!.subscribe((report) => reports.push(report));
+    const { now: survivedAt } = await world.store.heartbeat("w1", termMs);
+    clock.advance(100);
+    const { now: acknowledgedAt } = await world.store.heartbeat("w1", termMs);
+    await rows("update .heartbeats set counter = 1, at = $1", survivedAt);
+    const met = wire.next(commit, "lost");
+    await world.store.heartbeat("w1", termMs);
+    await met;
+    await world.store.heartbeat("w1", termMs);
+    expect(reports).toMatchObject([{ kind: "rollback", rollback: { survivedAt, acknowledgedAt } }]);
+  });
+});

@@ -131,7 +131,7 @@ async function makeSqlite(load, out) {
   }
   if (tables.some(({ name }) => name === "settings")) lines.push(settingSql);
   db.close();
-  for (const end of ["", "-wal", "-shm", "-owner"]) rmSync(path + end, { force: true });
+  for (const end of ["", "-wal", "-shm", "-owner", "-counter"]) rmSync(path + end, { force: true });
   writeFileSync(out, `${lines.join("\n")}\n`);
 }
 

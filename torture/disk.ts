@@ -16,6 +16,8 @@ class FileState {
   /** Whether its name is surely in the folder, or surely gone from it. */
   isNamed = false;
   isUnlinked = false;
+  /** The file that its name led to before, until the folder is synced: a rename may be undone by a power cut, and is never half done. */
+  replaced: FileState | null = null;
 }
 
 /** The unsynced writes that reach the disk. */
@@ -55,8 +57,16 @@ export class Disk {
       case "unlink":
         this.file(call.path).isUnlinked = true;
         return;
-      case "rename":
-        throw new Error(`A rename of ${call.from} is not understood by the power-loss replay`);
+      case "rename": {
+        const file = this.file(call.from);
+        this.files.delete(call.from);
+        const before = this.files.get(call.to);
+        file.replaced = before === undefined || before.isUnlinked ? null : before;
+        // A synced file has its content under whichever name it is found.
+        file.isNamed = file.replaced?.isNamed ?? false;
+        this.files.set(call.to, file);
+        return;
+      }
     }
   }
 
@@ -84,13 +94,16 @@ export class Disk {
       if (dirname(name) !== path) continue;
       if (inside.isUnlinked) this.files.delete(name);
       else inside.isNamed = true;
+      inside.replaced = null;
     }
   }
 
   /** The files as they may be found after the power came back. */
   image(mode: LossMode, chance: Chance): Map<string, Buffer> {
     const found = new Map<string, Buffer>();
-    for (const [path, file] of this.files) {
+    for (const [path, newest] of this.files) {
+      const isUndone = newest.replaced !== null && (mode === "all-lost" || chance.happens(0.5));
+      const file = isUndone ? newest.replaced! : newest;
       const keepsChange = mode !== "all-lost" && chance.happens(0.5);
       const isThere = file.isUnlinked ? file.isNamed && !keepsChange : file.isNamed || keepsChange;
       if (!isThere) continue;

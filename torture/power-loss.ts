@@ -75,7 +75,11 @@ async function replay(folder: string, log: string, options: PowerLossOptions): P
   const store = join(folder, "idem.db");
   // The lock and the socket are the operating system's; the index of the log is made anew from the log.
   const isStore = (path: string) =>
-    path === folder || path === store || path === `${store}-wal` || path === `${store}-journal`;
+    path === folder ||
+    path === store ||
+    path === `${store}-wal` ||
+    path === `${store}-journal` ||
+    path.startsWith(`${store}-counter`);
   const isInstant = (call: DiskCall) => call.kind === "sync" || (call.kind === "append" && call.path === acks);
   const newReader = () => new StraceReader((path) => isStore(path) || path === acks);
   const instantCount = await count(log, newReader(), isInstant);
@@ -87,7 +91,7 @@ async function replay(folder: string, log: string, options: PowerLossOptions): P
     result.cuts++;
     for (const mode of lossModes) {
       result.images++;
-      const { lost, damage } = judge(disk.image(mode, chance), promised, engine);
+      const { lost, damage } = judge(disk.image(mode, chance), promised, engine, options.synchronous);
       if (lost.length > 0) result.lossyImages++;
       if (damage.length > 0) result.damagedImages++;
       result.worstLoss = Math.max(result.worstLoss, lost.length);
@@ -130,6 +134,7 @@ function judge(
   image: ReadonlyMap<string, Buffer>,
   promised: readonly Promised[],
   { SqliteCore, openReadOnlyStore, health, migrations, nodePlatform }: EngineUnderTest,
+  synchronous: PowerLossOptions["synchronous"],
 ): { readonly lost: string[]; readonly damage: string[] } {
   const folder = mkdtempSync(join(imagesFolder, "idem-image-"));
   try {
@@ -143,6 +148,8 @@ function judge(
     const { connection } = openReadOnlyStore({ path, migrations, clock: nodePlatform });
     const damage = health.checkIntegrity(connection, "full");
     connection.close();
+    // The counter next to the store is written behind its commits: it never knows of one that a power cut takes away.
+    if (core.rollback !== null && synchronous === "FULL") damage.push("the store takes itself for an older copy");
     return { lost, damage };
   } catch (error) {
     return { lost: [], damage: [`the store does not open: ${(error as Error).message}`] };

@@ -353,6 +353,12 @@ describe("writing while nobody owns the store", () => {
 });
 
 describe("backup and restore", () => {
+  /** A backup, and what a restore of it to nowhere in particular says about it. */
+  async function restoredFrom(terminal: Awaited<ReturnType<typeof shop>>["terminal"]) {
+    await terminal.json("backup", "copy.db");
+    return terminal.json("restore", "copy.db", "--force");
+  }
+
   test("a backup taken beside a living owner is sound and holds what was committed", async () => {
     const world = storeWorld();
     const { terminal, idem, folder } = world;
@@ -377,6 +383,41 @@ describe("backup and restore", () => {
     const kept = fakeTerminal({ cwd: folder, env: { IDEM_STORE: restored.kept } });
     expect(await kept.json("events", "--name", "later/event")).toHaveLength(1);
     expect(readdirSync(folder).filter((name) => name.includes("restoring"))).toEqual([]);
+  });
+
+  test("restore leaves an alert of what is missing, which the doctor names until it is acknowledged", async () => {
+    const { terminal, platform } = await shop();
+    const { clock: from } = await restoredFrom(terminal);
+    platform.clock.advance(60_000);
+    await terminal.json("send", "later/event", "{}");
+    const to = platform.wallMs();
+    const restored = await terminal.json("restore", "copy.db", "--force");
+    expect(restored.missing).toEqual({ from, to });
+    expect(await terminal.run("doctor", "--json")).toBe(1);
+    const { findings } = JSON.parse(terminal.written.out);
+    const found = findings.find(({ kind }: any) => kind === "store-rollback");
+    expect(found).toMatchObject({ level: "problem", title: expect.stringContaining("restored from a backup") });
+    expect(found).toMatchObject({ facts: { from, to, missing: [] } });
+    const { alertId } = found.facts;
+    expect(found.next).toContain(`idem radar ${alertId} --acknowledge`);
+    expect(await terminal.run("radar", alertId)).toBe(0);
+    expect(terminal.written.out).toContain("no single write is known to be missing");
+    await terminal.json("radar", alertId, "--acknowledge", "--reason", "everything was sent again");
+    await terminal.run("doctor", "--json");
+    const after = JSON.parse(terminal.written.out).findings;
+    expect(after.filter(({ kind }: any) => kind === "store-rollback")).toEqual([]);
+    // What a process finds when it opens the store, the restore has said already.
+    await terminal.json("send", "after/restore", "{}");
+    expect(await terminal.run("radar", "--json")).toBe(0);
+    expect(JSON.parse(terminal.written.out)).toMatchObject([{ id: alertId, state: "acknowledged" }]);
+  });
+
+  test("restoring a backup that has all that was written leaves no alert", async () => {
+    const { terminal } = await shop();
+    await terminal.json("send", "some/event", "{}");
+    await terminal.json("backup", "copy.db");
+    expect(await terminal.json("restore", "copy.db", "--force")).toMatchObject({ missing: null });
+    expect(await terminal.json("radar")).toEqual([]);
   });
 
   test("restore is refused while a process owns the store, and for a file that is no store", async () => {

@@ -85,10 +85,12 @@ export async function examineFile(
 /** Files an owner could not close, and folders that were there before: they are not Idem's to close. */
 function openFiles(path: string): Finding[] {
   const folder = dirname(path);
-  const open = [folder, ...["", "-wal", "-shm", "-owner"].map((ending) => `${path}${ending}`)].flatMap((each) => {
-    const mode = openToOthers(each);
-    return mode === null ? [] : [{ path: each, mode }];
-  });
+  const open = [folder, ...["", "-wal", "-shm", "-owner", "-counter"].map((ending) => `${path}${ending}`)].flatMap(
+    (each) => {
+      const mode = openToOthers(each);
+      return mode === null ? [] : [{ path: each, mode }];
+    },
+  );
   if (open.length === 0) return [];
   const isFile = open.some(({ path: each }) => each !== folder);
   return [

@@ -8,7 +8,9 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -98,6 +100,36 @@ function modeOf(path: string): number | null {
 export function writePrivate(path: string, text: string): void {
   writeFileSync(path, text, { mode: fileMode });
   makePrivate(path);
+}
+
+/**
+ * Puts a text in the place of a file's, whole or not at all: after a crash or a power cut the file has the one or the other, and which one is
+ * known only once its folder is synced. Of a file that was not there, a power cut may leave an empty one.
+ */
+export function replacePrivate(path: string, text: string): void {
+  const made = `${path}.made-${randomBytes(6).toString("hex")}`;
+  try {
+    const file = openSync(made, "wx", fileMode);
+    try {
+      writeSync(file, text);
+      if (existsSync(path)) fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(made, path);
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw error;
+  }
+}
+
+/** A file's text; null where there is none, it cannot be read, or it has more bytes than that. */
+export function readSmallFile(path: string, bytesMax: number): string | null {
+  try {
+    return statSync(path).size > bytesMax ? null : readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
 }
 
 const copyBytes = 1024 * 1024;

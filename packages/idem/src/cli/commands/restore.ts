@@ -3,12 +3,15 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { copyPrivate, makePrivate, prepareFolder, syncPath } from "../../platform/private-files.ts";
 import { checkFile, foldLog } from "../../store/sqlite/copy-store.ts";
-import { readFileFacts } from "../../store/sqlite/health-reads.ts";
+import { SqliteCore } from "../../store/sqlite/core.ts";
+import { counterPath, type FileRollback, readCounterFile, writeCounterFile } from "../../store/sqlite/counter-file.ts";
+import { type FileFacts, readFileFacts } from "../../store/sqlite/health-reads.ts";
 import { loadMigrations } from "../../store/sqlite/migrations.ts";
 import { OwnerLock } from "../../store/sqlite/owner-lock.ts";
 import { openReadOnlyStore } from "../../store/sqlite/read-only-store.ts";
 import { type Command, type Context, storeOptions } from "../command.ts";
 import { failed, unusable } from "../exit.ts";
+import { commandName } from "../open-reading.ts";
 import { iso } from "../times.ts";
 
 export const restore: Command = {
@@ -24,7 +27,8 @@ export const restore: Command = {
   },
   details: [
     "Refused while a process owns the store. What was accepted after the backup is not in it: senders that repeat such events",
-    "start runs again, which then meet the destination keys they had before.",
+    "start runs again, which then meet the destination keys they had before. An alert in the restored store says from when to when;",
+    "idem doctor names it until it is acknowledged.",
   ],
   examples: ["idem restore ./backups/shop-2026-05-08.db --store sqlite:./.idem/shop.db --force"],
   async run(context) {
@@ -35,51 +39,100 @@ export const restore: Command = {
     const wrong = checkFile(backup);
     if (wrong.length > 0)
       throw failed(`${backup} is not a sound store: ${wrong.slice(0, 3).join("; ")}. Nothing was changed.`);
-    const clock = clockOf(context, backup);
+    const { clock } = factsOf(context, backup);
     if (existsSync(target) && !context.flags.has("force")) {
       throw failed(`${target} exists. Say --force to put the backup in its place; the old file is kept beside it.`);
     }
     prepareFolder(target);
-    const kept = exchange(context, backup, target);
-    if (context.isJson) context.json({ store: target, restoredFrom: backup, clock, kept });
+    const { kept, rollback } = exchange(context, backup, target);
+    const missing = rollback === null ? null : { from: rollback.from, to: rollback.to };
+    if (context.isJson) context.json({ store: target, restoredFrom: backup, clock, kept, missing });
     else {
       context.say(`${target} is now the copy ${backup}`);
       if (clock !== null)
         context.say(`it ends at ${iso(clock)}, give or take a second; what was accepted later is not in it`);
       if (kept !== null) context.say(`the file that was there is ${kept}`);
+      if (missing !== null)
+        context.say(
+          `an alert says that acknowledged writes from ${iso(missing.from)} to ${iso(missing.to)} are missing: acknowledge it with idem radar`,
+        );
     }
     return 0;
   },
 };
 
 /** Also refuses what is not a store of this version. */
-function clockOf({ io }: Context, path: string): number | null {
+function factsOf({ io }: Context, path: string): FileFacts {
   const { connection, store } = openReadOnlyStore({ path, migrations: loadMigrations(), clock: io.platform });
   try {
-    return readFileFacts(connection).clock;
+    return readFileFacts(connection);
   } finally {
     void store.close();
   }
 }
 
-function exchange(context: Context, backup: string, target: string): string | null {
+interface Exchanged {
+  /** The name of the file that was there; null for none. */
+  readonly kept: string | null;
+  /** Acknowledged writes that the backup does not have; null where none are known of. */
+  readonly rollback: FileRollback | null;
+}
+
+function exchange(context: Context, backup: string, target: string): Exchanged {
   const lock = OwnerLock.take(target);
   const fresh = `${target}.restoring`;
+  const endings = ["", "-wal", "-shm", "-owner", "-owner-journal", "-counter"];
   try {
-    for (const ending of ["", "-wal"]) rmSync(`${fresh}${ending}`, { force: true });
+    for (const ending of endings) rmSync(`${fresh}${ending}`, { force: true });
     copyPrivate(backup, fresh);
     // A backup that was opened since has a log of its own; without it the copy would be older than the backup.
     if (existsSync(`${backup}-wal`)) copyPrivate(`${backup}-wal`, `${fresh}-wal`);
+    if (!foldLog(fresh)) throw unusable(`The copy of ${backup} is not sound. Nothing was changed.`);
+    const rollback = recordRollback(context, fresh, target);
     if (!foldLog(fresh) || checkFile(fresh).length > 0)
       throw unusable(`The copy of ${backup} is not sound. Nothing was changed.`);
     syncPath(fresh);
     const kept = existsSync(target) ? keepOld(context, target) : null;
     renameSync(fresh, target);
+    // Behind the store: where only the store is there, its counter is the higher one, and nothing is found twice.
+    if (existsSync(counterPath(fresh))) renameSync(counterPath(fresh), counterPath(target));
     syncPath(dirname(target));
-    return kept;
+    return { kept, rollback };
   } finally {
-    for (const ending of ["", "-wal", "-shm"]) rmSync(`${fresh}${ending}`, { force: true });
+    for (const ending of endings) rmSync(`${fresh}${ending}`, { force: true });
     lock.release();
+  }
+}
+
+/**
+ * Opened as by any process, next to a counter that says how far the store was that it replaces, the copy is found to be older, and has the alert
+ * (store/sqlite/counter-file.ts).
+ */
+function recordRollback(context: Context, fresh: string, target: string): FileRollback | null {
+  const { storeId, clock } = factsOf(context, fresh);
+  const filed = readCounterFile(target);
+  const replaced = existsSync(target) ? factsIfReadable(context, target) : null;
+  const known = [filed, replaced].flatMap((each) => (each?.storeId === storeId ? [each?.clock ?? 0] : []));
+  // Where nothing is left of what it replaces, anything may have been acknowledged until now.
+  const to = known.length === 0 ? context.now() : Math.max(...known);
+  if (storeId !== null && to > (clock ?? 0)) writeCounterFile(fresh, { storeId, clock: to });
+  const core = new SqliteCore({
+    path: fresh,
+    migrations: loadMigrations(),
+    clock: context.io.platform,
+    owner: commandName(),
+    cause: "restored",
+  });
+  core.close();
+  return core.rollback;
+}
+
+/** Of the file that is replaced, which may be the damaged one. */
+function factsIfReadable(context: Context, path: string): FileFacts | null {
+  try {
+    return factsOf(context, path);
+  } catch {
+    return null;
   }
 }
 

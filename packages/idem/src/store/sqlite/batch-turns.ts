@@ -86,7 +86,7 @@ export class BatchTurns {
         }
         return;
       case "close":
-        this.stop();
+        this.stop(true);
         post({ kind: "closed" });
         end();
     }
@@ -195,11 +195,12 @@ export class BatchTurns {
     end();
   }
 
-  private stop(): void {
+  /** `isSound`: false where the file is no longer to be trusted. */
+  private stop(isSound = false): void {
     this.isOver = true;
     this.looking.cancel();
     try {
-      this.options.core.close();
+      this.options.core.close(isSound);
     } catch {
       // The handles go with the thread, and the lock with them.
     }

@@ -3,8 +3,10 @@
 // all run this same code.
 import { errors } from "../../model/errors.ts";
 import { realFile } from "../../platform/node-files.ts";
+import { makePrivate } from "../../platform/private-files.ts";
 import { type ClockStep, StoreClock } from "../clock.ts";
 import type { StoreReads } from "../reads.ts";
+import { raiseAlerts } from "../rules/alerts.ts";
 import { ruledCalls, type ruledOperations } from "../rules/operations.ts";
 import { driveAtOnce } from "../rules/rule.ts";
 import type { Migration } from "../schema-history.ts";
@@ -14,6 +16,15 @@ import { type Call, type CallAnswer, fail, succeed } from "./calls.ts";
 import { ClaimIndex } from "./claim-index.ts";
 import { Connection } from "./connection.ts";
 import { copyStore } from "./copy-store.ts";
+import {
+  counterPath,
+  type FileRollback,
+  fileEveryMs,
+  fileRollbackAlert,
+  readCounterFile,
+  type StoreCounter,
+  writeCounterFile,
+} from "./counter-file.ts";
 import { immediately } from "./driver.ts";
 import { KnownFacts } from "./known-facts.ts";
 import { LaneBook } from "./lane-book.ts";
@@ -61,6 +72,8 @@ export interface CoreOptions {
   readonly newestClaimsMax?: number;
   /** Only for the power-loss test's self-check: it must lose data. */
   readonly synchronous?: "NORMAL";
+  /** How a file that is older than its counter came to be so; `replaced` by default. */
+  readonly cause?: FileRollback["cause"];
 }
 
 const writeClockSql = `
@@ -74,6 +87,11 @@ const writeEpochSql = `
   insert into meta (name, value) values ('epoch', ?) on conflict (name) do update set value = excluded.value`;
 const writeOwnerSql = `
   insert into meta (name, value) values ('owner', ?) on conflict (name) do update set value = excluded.value`;
+const nameStoreSql = `
+  insert into meta (name, value) values ('store-id', lower(hex(randomblob(16)))) on conflict (name) do nothing`;
+const readStoreIdSql = "select value from meta where name = 'store-id'";
+// Until then a process that was just started has better things to do than to wait for the disk.
+const firstFiledMs = 1_000;
 const forgetWorkersSql = "update workers set until = 0 where dead_at is null";
 
 export class SqliteCore implements Owned {
@@ -89,6 +107,11 @@ export class SqliteCore implements Owned {
   private clockWritten: number;
   private stepsWritten: readonly ClockStep[];
   readonly reads: ReturnType<typeof readsOver>;
+  /** What the file next to the store says, as far as this process knows (counter-file.ts); null for a store in memory. */
+  private filed: StoreCounter | null = null;
+  private fileAtMono = Number.POSITIVE_INFINITY;
+  /** What the opening found: the file is older than it was. */
+  readonly rollback: FileRollback | null;
 
   constructor(options: CoreOptions) {
     const { path } = options;
@@ -110,20 +133,31 @@ export class SqliteCore implements Owned {
       // Later than every instant the owner before has used, so that no stamp is given out twice.
       const steps = this.connection.one<{ value: string }>(readStepsSql)?.value ?? "[]";
       this.stepsWritten = JSON.parse(steps) as readonly ClockStep[];
-      this.clock = new StoreClock(options.clock, stored === 0 ? 0 : stored + 1, this.stepsWritten);
+      const counter = isFile ? this.openCounter() : null;
+      // Instants that a lost history had are not given out again either.
+      const floor = Math.max(stored, counter?.clock ?? 0);
+      this.clock = new StoreClock(options.clock, floor === 0 ? 0 : floor + 1, this.stepsWritten);
       this.epoch = String(Number(this.connection.one<{ value: string }>(readEpochSql)?.value ?? 0) + 1);
       // One commit, and so one wait for the disk before a program's first run.
       immediately(this.connection.db, () => {
         this.connection.run(writeEpochSql, this.epoch);
         this.connection.run(writeOwnerSql, options.owner);
         // The lock says that the workers of this file are gone: their leases need not run out first.
-        if (this.lock !== null) this.connection.run(forgetWorkersSql);
+        if (this.lock !== null) {
+          this.connection.run(forgetWorkersSql);
+          this.connection.run(nameStoreSql);
+        }
       });
       this.known = new KnownFacts(this.connection);
       this.claims = new ClaimIndex(this.connection, options.newestClaimsMax);
       this.lanes = new LaneBook(this.connection);
       this.leasable = new LeasableFunctions(this.connection);
       this.reads = readsOver(this.connection, () => this.clock.read(), this.claims.find);
+      this.filed = isFile ? { storeId: this.storeId()!, clock: counter?.clock ?? 0 } : null;
+      this.fileAtMono = beganMono + firstFiledMs;
+      const isOlder = counter !== null && stored < counter.clock;
+      this.rollback = isOlder ? { cause: options.cause ?? "replaced", from: stored, to: counter.clock } : null;
+      if (this.rollback !== null) this.raiseRollback(this.rollback, options.owner);
       if (options.busyMs !== undefined) connection.busyMs = options.busyMs;
     } catch (error) {
       connection?.close();
@@ -157,6 +191,7 @@ export class SqliteCore implements Owned {
 
   /** Work that can wait until the answers of a commit are on their way; a file that is locked or full has it wait for the next one. */
   tend(): void {
+    if (this.monoMs() >= this.fileAtMono) this.fileCounter();
     try {
       if (!this.claims.isDue) return;
       this.transact(() => this.claims.fillPiece());
@@ -244,8 +279,45 @@ export class SqliteCore implements Owned {
     return (this.reads[name] as (...input: readonly unknown[]) => unknown)(...input);
   }
 
-  close(): void {
+  /** `isSound`: false where the file may not be the one it was, and nothing more is to be said about it. */
+  close(isSound = true): void {
+    if (isSound) this.fileCounter();
     this.connection.close();
     this.lock?.release();
+  }
+
+  // ------------------------------------------------------------------------------------------------ a file that was replaced (counter-file.ts)
+
+  private storeId(): string | null {
+    return this.connection.one<{ value: string }>(readStoreIdSql)?.value ?? null;
+  }
+
+  /** What the file next to the store says of this very store; null for nothing. */
+  private openCounter(): StoreCounter | null {
+    const { path } = this.connection;
+    makePrivate(counterPath(path));
+    const counter = readCounterFile(path);
+    return counter !== null && counter.storeId === this.storeId() ? counter : null;
+  }
+
+  /** The store's clock moves on with the alert, in one commit: a crash before it leaves everything to be found again. */
+  private raiseRollback(rollback: FileRollback, owner: string): void {
+    const { storeId } = this.filed!;
+    const found = this.read("environments", []) as readonly string[];
+    this.transact((tx) => {
+      for (const env of found.length === 0 ? ["default"] : found) {
+        const alert = fileRollbackAlert(rollback, { storeId, env, owner, now: tx.at.now });
+        driveAtOnce(raiseAlerts(tx, { env, alerts: [alert] }));
+      }
+    });
+  }
+
+  /** Behind a commit, never before it. */
+  private fileCounter(): void {
+    const { filed, clockWritten: clock } = this;
+    this.fileAtMono = this.monoMs() + fileEveryMs;
+    if (filed === null || clock <= filed.clock) return;
+    this.filed = { ...filed, clock };
+    writeCounterFile(this.connection.path, this.filed);
   }
 }

@@ -39,6 +39,8 @@ export interface FileFacts {
   readonly owner: string | null;
   /** The store's clock at its last write, within a second. */
   readonly clock: number | null;
+  /** Null for one that no process has opened since stores have ids. */
+  readonly storeId: string | null;
 }
 
 const metaSql = "select value from meta where name = ?";
@@ -54,6 +56,7 @@ export function readFileFacts(connection: Connection): FileFacts {
     freePages: pragma("freelist_count"),
     owner: meta("owner"),
     clock: clock === null ? null : Number(clock),
+    storeId: meta("store-id"),
   };
 }
 

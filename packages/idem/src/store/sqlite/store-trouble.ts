@@ -3,7 +3,7 @@ import type { Spell } from "./patience.ts";
 
 export interface StoreTrouble {
   readonly level: "warn" | "error";
-  readonly kind: Spell["kind"] | "broken" | "copied";
+  readonly kind: Spell["kind"] | "broken" | "copied" | "rolled-back";
   readonly path: string;
   readonly text: string;
 }

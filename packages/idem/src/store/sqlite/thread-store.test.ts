@@ -1,5 +1,5 @@
 // The store in its thread, on a real file and the real clock: group commit, bounds, and what happens when the thread goes.
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -291,4 +291,27 @@ describe("endings", () => {
     await expect(openThreadStore({ path, owner: "test", platform: nodePlatform })).rejects.toThrow(/not a database/);
     expect(readFileSync(path, "utf8")).toContain("somebody's notes");
   });
+});
+
+test("a file that was replaced by an older copy is reported to the process that opens it, once", async () => {
+  const troubles: { readonly level: string; readonly kind: string; readonly text: string }[] = [];
+  const use = async (id: string) => {
+    const store = await openThreadStore({
+      path,
+      owner: "test",
+      platform: nodePlatform,
+      onTrouble: (trouble) => troubles.push(trouble),
+    });
+    await store.ingest({ env: "default", registration: null, events: [newEvent(id)], pairs: [], leaseTo: null });
+    await store.close();
+  };
+  await use("e1");
+  copyFileSync(path, `${path}.old`);
+  await use("e2");
+  expect(troubles).toEqual([]);
+  copyFileSync(`${path}.old`, path);
+  await use("e3");
+  await use("e4");
+  const text = expect.stringContaining("was replaced by an older copy");
+  expect(troubles).toMatchObject([{ level: "error", kind: "rolled-back", text }]);
 });

@@ -95,8 +95,9 @@ class ThreadShell {
       thread.onMessage((message: FromThread) => {
         if (message.kind !== "open") return this.take(message);
         try {
-          readAnswer(message.answer);
+          const rollback = readAnswer(message.answer) as string | null;
           resolve();
+          if (rollback !== null) this.tell({ level: "error", kind: "rolled-back", path: options.path, text: rollback });
         } catch (error) {
           // In this order: in Deno the thread is over before `terminate` returns, and its end is a reason too.
           reject(error);

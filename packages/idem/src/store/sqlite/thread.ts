@@ -4,6 +4,7 @@ import { nodeThread } from "../../platform/node-thread.ts";
 import { BatchTurns } from "./batch-turns.ts";
 import { fail } from "./calls.ts";
 import { SqliteCore } from "./core.ts";
+import { fileRollbackText } from "./counter-file.ts";
 import { loadMigrations } from "./migrations.ts";
 import { openingFault } from "./opening-fault.ts";
 import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
@@ -27,7 +28,8 @@ try {
   core.connection.db.exec("pragma ignore_check_constraints = on");
   const turns = new BatchTurns({ core, path, patience, clock, timer, soon, post, end });
   onMessage((message) => turns.take(message));
-  post({ kind: "open", answer: { ok: true, value: null } });
+  const { rollback } = core;
+  post({ kind: "open", answer: { ok: true, value: rollback === null ? null : fileRollbackText(path, rollback) } });
 } catch (error) {
   const { path } = input;
   post({ kind: "open", answer: fail(openingFault(error, path, lookAtPath(path))) });

@@ -2,6 +2,7 @@
 // can be done, and where it was told.
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { rollbackKind } from "../../../../idem/src/store/history.ts";
 import { Command } from "../../parts/command.tsx";
 import { useNow } from "../../parts/now.ts";
 import { Tag } from "../../parts/tag.tsx";
@@ -13,6 +14,7 @@ import { AlertState } from "./alert-state.tsx";
 import { closeness, entityCount, entityNoun, gather, isTwice, titleOf } from "./alert-words.ts";
 import { Difference } from "./difference.tsx";
 import { GapChart } from "./gap-chart.tsx";
+import { LostWrites, missingCount } from "./lost-writes.tsx";
 import { type MadePair, useDestinations, useLaterStates, useMadePairs } from "./made-twice.ts";
 import { MadeTwice } from "./made-twice-part.tsx";
 import { PairTable } from "./pair-table.tsx";
@@ -39,7 +41,8 @@ export function AlertCard({
 }: AlertCardProps) {
   const name = useFunctionName(alert.function);
   const gathered = useMemo(() => gather(pairs), [pairs]);
-  const count = entityCount(gathered, alert, pairs.length);
+  const isOfStore = alert.kind === rollbackKind;
+  const count = isOfStore ? missingCount(alert, pairs) : entityCount(gathered, alert, pairs.length);
   const isOfRuns = alert.of === "run";
   const newest = pairs.slice(0, newestShown);
   const { data: made } = useMadePairs(isWhole ? pairs.slice(0, madeMax) : newest, isOfRuns);
@@ -68,7 +71,7 @@ export function AlertCard({
           )}
         </h2>
         <p className="quiet">
-          {closeness(gathered, alert.of)} <Since alert={alert} />
+          {closeness(gathered, alert.of)} {!isOfStore && <Since alert={alert} />}
           {alert.kind === "doubled-runs" && (
             <>
               {" "}
@@ -89,26 +92,32 @@ export function AlertCard({
           <GapChart gaps={gaps} />
         </div>
       )}
-      <div className="halves">
-        <div>
-          <h3>What differed in the events</h3>
-          <Difference alert={alert} count={count} firstEvent={first} laterEvent={later} />
-        </div>
-        <div>
-          <h3>{isTwice(alert) ? "What was made twice" : "What to do"}</h3>
-          {isTwice(alert) ? (
-            <MadeTwice
-              count={pairs.length}
-              made={made ?? null}
-              states={states ?? null}
-              destinations={destinations ?? []}
-            />
-          ) : (
-            <p>{visibleText(alert.next)}.</p>
-          )}
-        </div>
-      </div>
-      <PairTable of={alert.of} noun={noun} pairs={isWhole ? pairs : newest} made={byLater} />
+      {isOfStore ? (
+        <LostWrites alert={alert} pairs={pairs} shown={isWhole ? pairs.length : newestShown} />
+      ) : (
+        <>
+          <div className="halves">
+            <div>
+              <h3>What differed in the events</h3>
+              <Difference alert={alert} count={count} firstEvent={first} laterEvent={later} />
+            </div>
+            <div>
+              <h3>{isTwice(alert) ? "What was made twice" : "What to do"}</h3>
+              {isTwice(alert) ? (
+                <MadeTwice
+                  count={pairs.length}
+                  made={made ?? null}
+                  states={states ?? null}
+                  destinations={destinations ?? []}
+                />
+              ) : (
+                <p>{visibleText(alert.next)}.</p>
+              )}
+            </div>
+          </div>
+          <PairTable of={alert.of} noun={noun} pairs={isWhole ? pairs : newest} made={byLater} />
+        </>
+      )}
       {!isWhole && pairs.length > newestShown && (
         <p className="all-pairs">
           <Link to="/radar/alerts/$alert" params={{ alert: alert.id }}>

@@ -1,5 +1,6 @@
 // The questions of the radar's pages to the server.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { rollbackKind } from "../../../../idem/src/store/history.ts";
 import { type Answer, ask } from "../../api/client.ts";
 import { useLive } from "../../api/live.ts";
 
@@ -36,11 +37,13 @@ export function useAlerts() {
   });
 }
 
-/** Things that ran twice before those that may have, the largest first. */
+/** Lost writes before all, then things that ran twice before those that may have, the largest first. */
 const byWeight = (alerts: readonly Alert[]): Alert[] =>
   [...alerts].sort((a, b) => weight(b) - weight(a) || b.pairCount - a.pairCount);
-const weight = ({ kind }: Alert): number =>
-  kind === "doubled-runs" || kind === "key-ran-again" ? 2 : kind === "maybe-doubled" ? 0 : 1;
+const weight = ({ kind }: Alert): number => {
+  if (kind === rollbackKind) return 3;
+  return kind === "doubled-runs" || kind === "key-ran-again" ? 2 : kind === "maybe-doubled" ? 0 : 1;
+};
 
 // More than are drawn one by one; beyond it the drawing is a bar per hour, of these.
 export const pairsMax = 500;

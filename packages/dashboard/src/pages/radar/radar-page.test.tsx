@@ -41,6 +41,38 @@ test("with several alerts open each region of the page has a name of its own", a
   expect(new Set(names).size).toBe(names.length);
 });
 
+test("an alert of a store that lost writes has the server's words, the missing ids and who found it", async () => {
+  const pair = (laterId: string, entity: string, at: number) => ({ laterId, entity, firstId: null, at, verify: null });
+  const pairs = [
+    pair("survived:p1", '"process 1 on a"', 1_000),
+    pair("acknowledged:p1", '"process 1 on a"', 9_000),
+    pair("01JZZ4Q8X5T2M7N0B6E3R9V1KD", '"event"', 5_000),
+    pair("01JZZ4Q8X5T2M7N0B6E3R9V1KE", '"run end"', 6_000),
+  ];
+  await openApp(alertPath, (server) =>
+    server.answer("GET /api/radar/alerts/:alert", (_, answer) => ({
+      ...answer,
+      alert: {
+        ...answer.alert,
+        kind: "store-rollback",
+        function: null,
+        of: "event" as const,
+        title: "The store lost acknowledged writes: from one instant to another",
+        next: "Find what was lost, then acknowledge the alert",
+        pairCount: 4,
+      },
+      pairs,
+    })),
+  );
+  await findWords("The store lost acknowledged writes", ".alert-card h2");
+  await findWords("Find what was lost, then acknowledge the alert.", ".alert-card");
+  await findWords("2 acknowledged writes are known to be missing. Found by process 1 on a.", ".alert-card");
+  expect(textsOf(".pair-table tbody th")).toEqual(["event", "run end"]);
+  await findWords("01JZZ4Q8X5T2M7N0B6E3R9V1KE", ".pair-table");
+  expect(document.querySelector(".pair-table a")).toBeNull();
+  expect(screen.getByRole("button", { name: "Acknowledge" })).toBeDefined();
+});
+
 test("an alert is acknowledged with a reason, and muted with one only", async () => {
   const { alert } = recorded("GET /api/radar/alerts/:alert", ids.alert);
   const { user, server } = await openApp(alertPath, (server) =>

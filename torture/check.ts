@@ -229,6 +229,8 @@ const checks: Record<string, Check> = {
   },
 
   "the store is sound": ({ store }) => store.damage,
+
+  "no lost writes are reported where none are lost": ({ store }) => store.losses,
 };
 
 /** At the end the schedule is paused, so that nothing begins any more. */

@@ -21,6 +21,8 @@ export interface StoreFacts {
   readonly damage: readonly string[];
   readonly jobless: readonly string[];
   readonly openJobs: number;
+  /** Alerts that the store lost acknowledged writes. */
+  readonly losses: readonly string[];
 }
 
 export const env = "default";
@@ -61,7 +63,9 @@ export async function readFacts(
     runs.set(id, (await reads.runMemo(env, id))!);
   });
   const { queued, running, waiting } = await reads.counts(env);
-  return { events, decisions, runs, ...health, openJobs: queued + running + waiting };
+  const alerts = await reads.alerts(env, { fn: "", limit: pageSize });
+  const losses = alerts.filter(({ kind }) => kind === "store-rollback").map(({ id, about }) => `alert ${id}: ${about}`);
+  return { events, decisions, runs, ...health, openJobs: queued + running + waiting, losses };
 }
 
 async function forEach(ids: readonly string[], read: (id: string) => Promise<void>): Promise<void> {

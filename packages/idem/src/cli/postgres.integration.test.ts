@@ -295,13 +295,7 @@ describe("secrets", () => {
   ])("an error about an address leaves it out: %s", async (_, url) => {
     for (const debug of ["0", "1"]) {
       const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform, env: { IDEM_DEBUG: debug } });
-      const commands = [
-        ["runs"],
-        ["send", "a/b"],
-        ["migrate"],
-        ["backup", "x.db"],
-        ["dev", "--port", "0", "--no-discovery"],
-      ];
+      const commands = [["runs"], ["send", "a/b"], ["migrate"], ["backup", "x.db"]];
       for (const args of commands) {
         expect(await terminal.run(...args, "--store", url())).not.toBe(0);
         expect([args, terminal.written.err, secret(terminal.written.out + terminal.written.err)]).toEqual([
@@ -310,6 +304,17 @@ describe("secrets", () => {
           false,
         ]);
       }
+      // A server waits for one that is not ready, until it is stopped.
+      const serving = terminal.run("dev", "--port", "0", "--no-discovery", "--store", url());
+      let isOver = false;
+      void serving.finally(() => {
+        isOver = true;
+      });
+      await expect.poll(() => isOver || terminal.written.out.includes("store not ready")).toBe(true);
+      terminal.interrupt();
+      await serving;
+      const { out, err } = terminal.written;
+      expect([out + err, secret(out + err)]).toEqual([expect.stringContaining("127.0.0.1"), false]);
     }
   });
 

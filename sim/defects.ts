@@ -122,8 +122,8 @@ const plainDefects: readonly Defect[] = [
     patches: [
       {
         file: rules("ingest-events"),
-        from: "    tx.write(linkToFirstSql, firstId, env, event.id);",
-        to: "    tx.write(linkToFirstSql, firstId, env, event.id);\n    if (yield* tx.isAwaited(env, event.name)) deliver(tx, env, event, null, out);",
+        from: "    tx.add(linksToFirst, firstId, env, event.id);",
+        to: "    tx.add(linksToFirst, firstId, env, event.id);\n    if (yield* tx.isAwaited(env, event)) deliver(tx, env, event, null, out);",
       },
     ],
   },

@@ -57,7 +57,7 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: "a batch ends a run whose event somebody waits for and does not store it",
-    patches: [{ file: postgres("end-runs"), from: `and \${nobodyWaits("name_1")}`, to: "" }],
+    patches: [{ file: postgres("end-runs"), from: `and \${isUnheard("name_1", "bucket_1")}`, to: "" }],
   },
   {
     name: "a batch saves steps without comparing the fence",

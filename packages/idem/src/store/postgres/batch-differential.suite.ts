@@ -556,7 +556,10 @@ export class BatchDifferential {
     const pairs = [startPair("watch", { flow: startFlow({ cancelOn }) })];
     const input = { env, registration: null, events: [newEvent("watch")], pairs, leaseTo: null };
     for (const { store } of [this.batched, this.single]) await store.ingest(input);
-    await this.admin.query([this.batched, this.single].map(({ schema }) => emptySql(schema)).join(";"));
+    const written = ["events", "decisions", "runs", "jobs", "cancels", "wait_checks", "event_arrivals"];
+    await this.admin.query(
+      schemas.flatMap((schema) => written.map((table) => `delete from ${schema}.${table}`)).join(";"),
+    );
   }
 
   private async leaseNothing(env: string): Promise<void> {

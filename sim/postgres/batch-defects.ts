@@ -4,6 +4,13 @@
 // The last five are differences that the differential found when it was written.
 import { type Defect, postgres } from "../defect.ts";
 
+/** What was found to be taken is looked at again when it is read. */
+const believesTaken = {
+  file: postgres("claim-key"),
+  from: "!askFor(tx.at, claim, ask, state).taken",
+  to: "true",
+} as const;
+
 export const batchDefects: readonly Defect[] = [
   {
     name: "a batch ends runs without comparing the fence",
@@ -165,11 +172,14 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: "a batch takes a released key for a duplicate",
-    patches: [{ file: postgres("claim-key"), from: " and state <> 'released'", to: "" }],
+    patches: [{ file: postgres("claim-key"), from: " and c.state <> 'released'", to: "" }, believesTaken],
   },
   {
     name: "a batch takes a key whose window is over for a duplicate",
-    patches: [{ file: postgres("claim-key"), from: "ends_at > greatest(cast(:now as bigint), taken_at)", to: "true" }],
+    patches: [
+      { file: postgres("claim-key"), from: "c.ends_at > greatest(cast(:now as bigint), c.taken_at)", to: "true" },
+      believesTaken,
+    ],
   },
   {
     name: "a batch counts one of its duplicates",

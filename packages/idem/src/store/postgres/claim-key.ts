@@ -10,10 +10,10 @@
 // duplicates are counted by one statement at its end.
 
 import { isSingletonScope } from "../../flow/singleton/plan.ts";
-import { type Claim, type ClaimAsk, eventScope, isTaken, webhookScope } from "../../model/claim.ts";
+import { askFor, type Claim, type ClaimAsk, eventScope, webhookScope } from "../../model/claim.ts";
 import { type ClaimRow, claimValues, readClaim } from "../rows.ts";
 import type { Connection } from "./connection.ts";
-import { readAnswers, type TakenKey } from "./kept-answers.ts";
+import { readAnswers } from "./kept-answers.ts";
 import { compareTexts, indexable } from "./text.ts";
 import { inEnv, type Transaction } from "./transaction.ts";
 
@@ -27,28 +27,28 @@ const lockClaimSql = `
   returning ${claimColumns}`;
 
 // The rows that are made are the claims as they will be if their keys are free, which is nearly always: then nothing is left to write.
-// A row that was made has no deleter yet; one that was there was just locked. What is read instead is taken by any clock: windows are judged
-// by one that is never ahead of this one, and no earlier than they were opened (askFor).
-const lockAllSql = `
-  with requested as materialized (
-    select r.*, claim.* from unnest(cast(:envs as text[]), cast(:scopes as text[]), cast(:keys as text[]), cast(:holders as text[]),
-                         cast(:generations as text[]), cast(:states as text[]), cast(:windows as bigint[]), cast(:helds as smallint[]),
-                         cast(:shares as boolean[]))
-      as r (r_env, r_scope, r_key, r_holder, r_generation, r_state, r_window_ms, r_held, may_share)
-    left join lateral (
+// A row that was made has no deleter yet; one that was there was just locked. What is left out is taken by any clock: windows are judged by
+// one that is never ahead of this one, and no earlier than they were opened (askFor).
+const lockFreeSql = `
+  insert into claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at)
+  select env, scope, key, holder, 1, generation, state, cast(:now as bigint), cast(:now as bigint) + window_ms, held, 1, cast(:now as bigint)
+    from unnest(cast(:envs as text[]), cast(:scopes as text[]), cast(:keys as text[]), cast(:holders as text[]),
+                cast(:generations as text[]), cast(:states as text[]), cast(:windows as bigint[]), cast(:helds as smallint[]),
+                cast(:shares as boolean[]))
+      as requested (env, scope, key, holder, generation, state, window_ms, held, may_share)
+   where not (may_share and exists (
+           select 1 from claims c
+            where c.env = requested.env and c.scope = requested.scope and c.key = requested.key and c.state <> 'released'
+              and (c.held = 1 or c.ends_at > greatest(cast(:now as bigint), c.taken_at)) offset 0))
+  on conflict (env, scope, key) do update set asked = claims.asked
+  returning env, xmax = 0 as made, ${claimColumns}`;
+
+const readClaimsSql = `
+  select claim.*
+    from unnest(cast(:envs as text[]), cast(:scopes as text[]), cast(:keys as text[])) as requested (env, scope, key)
+   cross join lateral (
       select env, ${claimColumns} from claims
-       where env = r_env and scope = r_scope and key = r_key and state <> 'released'
-         and (held = 1 or ends_at > greatest(cast(:now as bigint), taken_at)) limit 1) claim on may_share),
-  locked as (
-    insert into claims (env, scope, key, holder, fence, generation, state, taken_at, ends_at, held, asked, last_asked_at)
-    select r_env, r_scope, r_key, r_holder, 1, r_generation, r_state, cast(:now as bigint), cast(:now as bigint) + r_window_ms, r_held, 1,
-           cast(:now as bigint)
-      from requested where env is null
-    on conflict (env, scope, key) do update set asked = claims.asked
-    returning env, xmax = 0 as made, ${claimColumns})
-  select env, false as made, true as shared, ${claimColumns} from requested where env is not null
-  union all
-  select env, made, false as shared, ${claimColumns} from locked`;
+       where env = requested.env and scope = requested.scope and key = requested.key limit 1) claim`;
 
 const writeClaimSql = `
   update claims
@@ -116,18 +116,19 @@ export async function findClaim(tx: Transaction, env: string, scope: string, key
 
 /** The same for whoever may write it in any case. */
 export async function lockClaim(tx: Transaction, env: string, scope: string, key: string): Promise<Claim | null> {
-  const known = tx.claims.get(idOf(env, scope, key));
+  const id = idOf(env, scope, key);
+  const known = tx.claims.get(id);
   if (known?.isLocked === true) return known.claim;
   const row = (await tx.connection.one<ClaimRow>(lockClaimSql, env, scope, indexable(key)))!;
-  return keep(tx, { env, scope, key, isMade: row.asked === 0, isLocked: true, claim: readClaim(row) });
+  return keep(tx, id, { env, scope, key, isMade: row.asked === 0, isLocked: true, claim: readClaim(row) });
 }
 
 function keep(
   tx: Transaction,
+  id: string,
   found: Pick<KnownClaim, "env" | "scope" | "key" | "isLocked"> & { readonly claim: Claim; readonly isMade: boolean },
 ): Claim | null {
   const { env, scope, key, isLocked, isMade, claim: row } = found;
-  const id = idOf(env, scope, key);
   const before = tx.claims.get(id);
   // Counts of a window that has since been taken anew are nobody's.
   const uncounted = before?.claim?.generation === row.generation ? before.uncounted : 0;
@@ -232,10 +233,7 @@ export interface ExpectedAsk {
   readonly mayShare: boolean;
 }
 
-/**
- * Many keys that are about to be requested, in one statement: those that are taken are read, the others locked. Of requests for one key the
- * first counts.
- */
+/** Many keys that are about to be requested: those that are taken are read, the others locked. Of requests for one key the first counts. */
 export async function lockExpected(tx: Transaction, expected: readonly ExpectedAsk[]): Promise<void> {
   const asks = new Map<string, ExpectedAsk>();
   for (const each of expected) {
@@ -248,7 +246,7 @@ export async function lockExpected(tx: Transaction, expected: readonly ExpectedA
   }
   if (asks.size === 0) return;
   const inOrder = [...asks.values()].sort((a, b) => lockOrder(a.ask, b.ask) || compareTexts(a.env, b.env));
-  const rows = await tx.connection.find<ClaimRow & { env: string; made: boolean; shared: boolean }>(lockAllSql, {
+  const rows = await tx.connection.find<FoundRow & { readonly made: boolean }>(lockFreeSql, {
     now: tx.at.now,
     envs: inOrder.map(({ env }) => env),
     scopes: inOrder.map(({ ask }) => ask.scope),
@@ -260,15 +258,43 @@ export async function lockExpected(tx: Transaction, expected: readonly ExpectedA
     helds: inOrder.map(({ ask }) => (ask.held ? 1 : 0)),
     shares: inOrder.map(({ mayShare }) => mayShare),
   });
-  const taken: TakenKey[] = [];
+  const taken: ExpectedAsk[] = [];
   for (const row of rows) {
-    const { env, scope, key, made: isMade, shared } = row;
-    const claim = keep(tx, { env, scope, key, isMade, isLocked: !shared, claim: readClaim(row) });
-    const { ask, mayShare } = asks.get(idOf(env, scope, key))!;
-    if (claim === null || !mayShare || !isTaken(claim, tx.at.windowNow(claim.takenAt))) continue;
-    taken.push({ env, scope, key: ask.key, holder: claim.holder });
+    const { env, scope, key, made: isMade } = row;
+    const id = idOf(env, scope, key);
+    const claim = keep(tx, id, { env, scope, key, isMade, isLocked: true, claim: readClaim(row) });
+    const each = asks.get(id)!;
+    asks.delete(id);
+    if (claim !== null && each.mayShare && isTakenFor(tx, claim, each)) taken.push(each);
   }
-  await readAnswers(tx, taken);
+  const left = [...asks.values()];
+  taken.push(...left);
+  if (taken.length === 0) return;
+  await Promise.all([readTaken(tx, left), readAnswers(tx, taken)]);
+}
+
+type FoundRow = ClaimRow & { readonly env: string };
+
+const isTakenFor = (tx: Transaction, claim: Claim, { ask, state }: ExpectedAsk): boolean =>
+  !askFor(tx.at, claim, ask, state).taken;
+
+/** Claims of keys that were taken a moment ago. Who was let go of since is locked, like all that are free. */
+async function readTaken(tx: Transaction, expected: readonly ExpectedAsk[]): Promise<void> {
+  if (expected.length === 0) return;
+  const rows = await tx.connection.find<FoundRow>(readClaimsSql, {
+    envs: expected.map(({ env }) => env),
+    scopes: expected.map(({ ask }) => ask.scope),
+    keys: expected.map(({ ask }) => indexable(ask.key)),
+  });
+  const claims = new Map(rows.map((row) => [claimId(row), readClaim(row)]));
+  for (const each of expected) {
+    const { env, ask } = each;
+    const { scope, key } = ask;
+    const id = idOf(env, scope, key);
+    const claim = claims.get(id);
+    if (claim === undefined || !isTakenFor(tx, claim, each)) await lockClaim(tx, env, scope, key);
+    else keep(tx, id, { env, scope, key, isMade: false, isLocked: false, claim });
+  }
 }
 
 // Whoever has a singleton key finds out which function keys its holder has, and asks for them then.

@@ -1,5 +1,6 @@
 // One key that everybody requests. A duplicate costs a share of its call's statements, and does not wait for other duplicates.
 import { describe, expect, test } from "vitest";
+import { dayMs } from "../../../model/window.ts";
 import { end, env, newEvent, plainRerun, startFlow, startPair, type World } from "../../contract/world.ts";
 import type { NewEvent, StartPair } from "../../ingest.ts";
 import { commit, upTo, useServer } from "./world.suite.ts";
@@ -7,6 +8,8 @@ import { commit, upTo, useServer } from "./world.suite.ts";
 const { open } = useServer();
 
 const counting = /^\s*with given .*insert into \S*claims/s;
+
+const reading = /^\s*select claim\.\*\s+from unnest/;
 
 interface Hot {
   readonly event?: (n: number) => Partial<NewEvent>;
@@ -56,7 +59,7 @@ describe("a call with many duplicates", () => {
     };
     const few = await statementsOf("few", 5);
     expect(await statementsOf("many", 400)).toBe(few);
-    expect(few).toBeLessThanOrEqual(13);
+    expect(few).toBeLessThanOrEqual(14);
     const decided = "select count(*)::int as count from .decisions where event_id like 'many-%' and kind = $1";
     expect(await rows(decided, hot.kind)).toEqual([{ count: 400 }]);
   });
@@ -155,6 +158,44 @@ describe("a duplicate", () => {
     expect(await duplicate).toMatchObject({ kind: "duplicate-key", runId: "first" });
     expect(await a.world.claimOf('"k"')).toMatchObject({ asked: 2 });
   });
+
+  test.each([
+    ["released", (world: World) => world.releaseByHand('"k"')],
+    [
+      "taken anew",
+      async (world: World) => {
+        await world.releaseByHand('"k"');
+        await world.start("second", { key: '"k"' });
+      },
+    ],
+    [
+      "released and forgotten",
+      async (world: World) => {
+        await world.releaseByHand('"k"');
+        world.clock.advance(dayMs);
+        expect(await world.store.sweep({ max: 10, repair: false })).toMatchObject({ reaped: 1 });
+      },
+    ],
+  ])(
+    "whose key is %s after it was seen to be taken, and before it was read, is decided by what is there",
+    async (what, change) => {
+      const { nodes, rows } = await open({ clock: "manual" });
+      const [a, b] = nodes;
+      await a.world.start("first", { key: '"k"' });
+      const held = a.wire.hold(reading);
+      const request = a.world.start("request", { key: '"k"' });
+      await held.reached;
+      await change(b.world);
+      held.release();
+      const isTaken = what === "taken anew";
+      expect(await request).toMatchObject(
+        isTaken ? { kind: "duplicate-key", runId: "second" } : { kind: "started", runId: "request" },
+      );
+      const holder = isTaken ? "second" : "request";
+      const asked = { released: 2, "taken anew": 3, "released and forgotten": 1 }[what];
+      expect(await rows("select holder, asked::int from .claims")).toEqual([{ holder, asked }]);
+    },
+  );
 
   test("of a window that is taken anew meanwhile is not counted there", async () => {
     const { nodes, clock, rows } = await open({ clock: "manual" });

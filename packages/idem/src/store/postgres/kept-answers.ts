@@ -19,8 +19,6 @@ export interface KeptAnswers {
   readonly events: Map<string, FirstEvent | undefined>;
 }
 
-export const noAnswers = (): KeptAnswers => ({ keys: new Map(), decisions: new Map(), events: new Map() });
-
 export const answerId = (env: string, holder: string, key: string): string => inEnv(env, inEnv(holder, key));
 
 const takenSql = `

@@ -39,7 +39,7 @@ import { Transactions, type TransactionsPlatform } from "./transactions.ts";
 import { handBackJobs, heartbeatWorker, sweepStore } from "./workers.ts";
 
 // What is not written by then is left out of the counts.
-const lastCountsMs = 500;
+const lastCountsMs = 2_000;
 
 type Operation = {
   [K in keyof StoreWrites]: (tx: Transaction, ...input: Parameters<StoreWrites[K]>) => ReturnType<StoreWrites[K]>;

@@ -3,7 +3,7 @@
 import type { RuleTransaction } from "../rules/database.ts";
 import type { KnownClaim } from "./claim-key.ts";
 import type { Connection } from "./connection.ts";
-import { type KeptAnswers, noAnswers } from "./kept-answers.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
 import type { LaneTurns } from "./lane-round.ts";
 import type { EmptyBuffer } from "./lock-buffers.ts";
 import type { RankFloors } from "./rank-floors.ts";
@@ -56,7 +56,7 @@ export const nothingAhead = (): Ahead => ({
   lanes: new Map(),
   uses: new Map(),
   emptyBuffers: new Map(),
-  answers: noAnswers(),
+  answers: { keys: new Map(), decisions: new Map(), events: new Map() },
 });
 
 export const inEnv = (env: string, name: string): string => `${env}\u0000${name}`;

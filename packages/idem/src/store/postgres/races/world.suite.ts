@@ -23,8 +23,8 @@ export class Wire {
   readonly errors: string[] = [];
   /** Every statement as it was sent last. */
   readonly sent = new Map<string, readonly unknown[]>();
-  /** Statements that were sent, also those that were sent before. */
-  count = 0;
+  /** How often each statement was sent. */
+  readonly counts = new Map<string, number>();
   private watch: Watch | null = null;
 
   /** The next statement that is meant meets its fate; resolves once it has. */
@@ -78,8 +78,7 @@ export class Wire {
 
   fateOf(sql: string, params: readonly unknown[]): Fate | Promise<Fate> {
     this.sent.set(sql, params);
-    // Notifications to other nodes are sent by a timer, during whichever call is under way.
-    if (!sql.includes("pg_notify")) this.count++;
+    this.counts.set(sql, (this.counts.get(sql) ?? 0) + 1);
     return this.watch?.(sql) ?? "sent";
   }
 }

@@ -285,6 +285,23 @@ export const kinds: readonly Kind[] = [
     },
   },
   {
+    name: "forged-names",
+    about: "events under a webhook source's names, with an event key from a browser: alone, in batches, as deliveries",
+    run: (attack) => {
+      const { server, publicEventKey } = attack.target;
+      let n = 0;
+      return keepAt(attack, 4, 20, async () => {
+        const id = `evt_honest_${++n}`;
+        const forged = { name: `${source}/charge.succeeded`, id: `${source}:${id}`, data: { id } };
+        const body = JSON.stringify(n % 2 === 0 ? forged : [{ name: "siege/other", data: {} }, forged]);
+        const headers = n % 3 === 0 ? { ...json, "x-idem-delivery": "1" } : json;
+        const { reaction } = await ask(`${server}/e/${publicEventKey}`, { method: "POST", headers, body });
+        if (reaction === 200) throw new Error(`an event key sent ${forged.name}, a name of source "${source}"`);
+        return reaction;
+      });
+    },
+  },
+  {
     name: "event-flood",
     about: "as many events as an event key from a browser can send",
     run: (attack) => {

@@ -19,4 +19,5 @@ export interface Target {
 
 export const appPath = "/api/idem";
 export const keyedPath = "/charge";
-export const source = "siege";
+/** Its events' names are reserved for it: honest senders' names begin with another word. */
+export const source = "provider";

@@ -1,6 +1,7 @@
 // A key as people type it. Keys are kept as JSON, where the number 7 and the text "7" differ; people mean the one there is.
 import { functionScope } from "../model/claim.ts";
 import { canonicalJson, fromJson } from "../model/json.ts";
+import { keysOfSource } from "../observe/function-key.ts";
 import type { Reading } from "./command.ts";
 import { usage } from "./exit.ts";
 
@@ -8,8 +9,11 @@ import { usage } from "./exit.ts";
 export async function functionKey(reading: Reading, fn: string, typed: string): Promise<string> {
   const asText = canonicalJson(typed);
   const asJson = jsonOf(typed);
-  if (asJson === null || asJson === asText) return asText;
   const scope = functionScope(fn);
+  for (const ofSource of keysOfSource(typed)) {
+    if ((await reading.reads.claim(reading.env, scope, ofSource)) !== null) return ofSource;
+  }
+  if (asJson === null || asJson === asText) return asText;
   const [text, json] = await Promise.all([
     reading.reads.claim(reading.env, scope, asText),
     reading.reads.claim(reading.env, scope, asJson),

@@ -69,6 +69,7 @@ function exactPayload(
       if (kind === "integer") return BigInt(literal);
       return isMoved(literal) ? nextDouble(Number(literal)) : Number(literal);
     });
-  const beside = extra === null ? {} : (read(extra) as object);
-  return { ...payload, ...beside, data: read(data) };
+  const { v, user, meta } = (extra === null ? {} : read(extra)) as { v?: unknown; user?: unknown; meta?: unknown };
+  const beside = Object.entries({ v, user, meta }).filter(([, value]) => value !== undefined);
+  return { ...payload, ...Object.fromEntries(beside), data: read(data) };
 }

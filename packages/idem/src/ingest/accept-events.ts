@@ -1,7 +1,8 @@
 // From a sender's input to an event that can be stored, or to an error that says which event and why. Nothing of a call is
 // stored unless all of it can be.
-import type { EventIdScope } from "../model/claim.ts";
+import { type EventIdScope, webhookScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
+import { deliverySource, noteSource } from "../model/event.ts";
 
 import { toMarkedJson } from "../model/json.ts";
 import { isOwnEvent, ownEventPrefixes } from "../model/own-events.ts";
@@ -78,7 +79,7 @@ export function acceptEvent(
     name,
     data: json,
     ts: at,
-    extra,
+    extra: facts.idScope === webhookScope ? noteSource(extra, deliverySource(id ?? null, name)) : extra,
     sourceRunId: facts.sourceRunId,
   };
 }

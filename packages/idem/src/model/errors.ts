@@ -23,6 +23,12 @@ export const errorTable = {
     what: ({ where, path, why }) => `${where} does not fit its schema at ${path}: ${why}`,
     next: "Correct that field, or the schema given to the client; nothing of this call was stored",
   }),
+  EVENT_NAME_RESERVED: define<{ where: string; name: string; source: string }>({
+    retry: "after-fix",
+    what: ({ where, name, source }) =>
+      `${where} cannot be accepted: the name "${name}" is reserved for deliveries of the webhook source "${source}"`,
+    next: "Send it under another name, or make the source with --allow-other-senders; nothing of this call was stored",
+  }),
   EVENT_BATCH_TOO_LARGE: define<{ count: number; max: number }>({
     retry: "after-fix",
     what: ({ count, max }) => `${count} events were sent in one call, more than the ${max} allowed`,

@@ -12,7 +12,10 @@ export interface Event {
   readonly data: string;
   /** When it happened, by the sender's word. Never decides a window. */
   readonly ts: number;
-  /** JSON text of what else the sender attached (`v`, `user`, `meta`), of who invoked (`invoked`) and of the span that sent it (`trace`), or null. */
+  /**
+   * JSON text of what else the sender attached (`v`, `user`, `meta`), of who invoked (`invoked`), of the span that sent it (`trace`) and of the
+   * source whose delivery it is (`source`), or null.
+   */
   readonly extra: string | null;
   readonly receivedAt: number;
   /** Set on a duplicate: the event that was first. */
@@ -33,14 +36,34 @@ export const publicEventId = (event: Pick<Event, "id" | "callerId">): string => 
 
 const nothing: Readonly<Record<string, unknown>> = {};
 
-/** As user code and expressions see it: who invoked, and in which trace, is nobody's key. */
+/** As user code and expressions see it: who invoked, in which trace and by which source is no part of an event. */
 export function payloadOf(
   event: Pick<Event, "id" | "callerId" | "name" | "data" | "ts" | "extra">,
 ): Record<string, unknown> & { id: string; ts: number } {
   const {
     invoked: _,
     trace: __,
+    source: ___,
     ...extra
   } = event.extra === null ? nothing : (fromJson(event.extra) as Record<string, unknown>);
   return { ...extra, id: publicEventId(event), name: event.name, data: fromJson(event.data), ts: event.ts };
 }
+
+/** No colon: an id is `<source>:<id>`, and two of them must not be able to be the same text. */
+const sourceName = "[A-Za-z0-9][A-Za-z0-9._/-]{0,99}";
+const sourceOfId = new RegExp(`^(${sourceName}):`);
+const notedSource = new RegExp(`^\\{"source":"(${sourceName})"[,}]`);
+
+/** The source of a delivery follows from its id, or from its name where it has none. */
+export const deliverySource = (callerId: string | null, name: string): string => {
+  const [, source] = sourceOfId.exec(callerId ?? `${name.slice(0, name.lastIndexOf("/"))}:`) ?? [];
+  return source ?? "webhook";
+};
+
+/** Senders write `v`, `user` and `meta` and nothing else, so only a delivery begins like this. */
+export const noteSource = (extra: string | null, source: string): string =>
+  extra === null || extra === "{}" ? `{"source":"${source}"}` : `{"source":"${source}",${extra.slice(1)}`;
+
+/** The source that delivered the event; null for an event that came another way. */
+export const sourceOf = ({ extra }: Pick<Event, "extra">): string | null =>
+  extra === null ? null : (notedSource.exec(extra)?.[1] ?? null);

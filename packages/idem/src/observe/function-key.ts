@@ -7,8 +7,17 @@ import type { StoreReads } from "../store/reads.ts";
 export async function functionKeyOf(reads: StoreReads, env: string, fn: string, typed: string): Promise<string> {
   const asText = canonicalJson(typed);
   const asJson = jsonOf(typed);
+  for (const ofSource of keysOfSource(typed)) {
+    if ((await reads.claim(env, functionScope(fn), ofSource)) !== null) return ofSource;
+  }
   if (asJson === null || asJson === asText) return asText;
   return (await reads.claim(env, functionScope(fn), asText)) === null ? asJson : asText;
+}
+
+/** The key of a delivery is `<source>:<key>` (dedup/derive-key.ts): as it is stored, and as the id of a delivery is written. */
+export function keysOfSource(typed: string): readonly string[] {
+  const [, source, key] = /^([A-Za-z0-9][A-Za-z0-9._/-]{0,99}):(.+)$/s.exec(typed) ?? [];
+  return source === undefined || key === undefined ? [] : [typed, `${source}:${canonicalJson(key)}`];
 }
 
 function jsonOf(typed: string): string | null {

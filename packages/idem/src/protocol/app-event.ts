@@ -20,6 +20,8 @@ export const sourceRunHeader = "x-idem-source-run";
 
 /** The events are deliveries of webhooks, whose signatures the app checked: believed with a signing key only. */
 export const deliveryHeader = "x-idem-delivery";
+/** The value of the header for a receiver that lets others send under its names. */
+export const sharedDelivery = "shared";
 
 export function writeEvent({ callerId, name, data, ts, extra }: OutgoingEvent): string {
   const rest = extra === null || extra === "{}" ? "" : `,${extra.slice(1, -1)}`;

@@ -67,7 +67,8 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
   readonly [inside]: Inside = {
     tell: (asked) => this.reads.tell(asked),
     deliveries: {
-      send: (events, options) => this.sendIn(webhookScope, events, options) as Promise<SendResult>,
+      send: (events, { isShared, ...options }) =>
+        this.sendIn(webhookScope, events, options, isShared) as Promise<SendResult>,
       get: (id) => this.reads.events.get(id, { scope: webhookScope }),
     },
     resumePart: async (id, options) => resumeOnePart(await this.embedded.engine(), id, options),
@@ -322,6 +323,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
     idScope: EventIdScope | undefined,
     events: unknown,
     options?: SendOptions & Partial<SendInTransaction>,
+    isShared?: boolean,
   ): Promise<SendResult | QueuedResult> {
     refuseUnknownSendOptions(options, this.warn);
     const windowMs = readWindow(options?.window, "window") ?? this.eventWindowMs;
@@ -342,6 +344,7 @@ export class Idem<Schemas extends EventSchemas = Untyped> {
         traceparent: activeTraceparent(this.platform),
         windowMs: isTold ? windowMs : null,
         idScope,
+        isShared,
         nameOf: (fn) => this.nameOf(fn),
       });
     }

@@ -36,7 +36,11 @@ export interface Inside {
 export interface Deliveries {
   send(
     event: EventToSend<Untyped> | readonly EventToSend<Untyped>[],
-    options: { readonly window: string | number },
+    options: {
+      readonly window: string | number;
+      /** At a server, others may go on sending under the names of these deliveries. */
+      readonly isShared?: boolean | undefined;
+    },
   ): Promise<SendResult>;
   /** By the stored id, or by the delivery's own; an event of another sender under that id is not found. */
   get: EventsApi["get"];

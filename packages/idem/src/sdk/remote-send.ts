@@ -4,7 +4,14 @@ import { type CheckEvents, outgoingEvents } from "../engine/outgoing-events.ts";
 import type { Middleware } from "../execute/function-code.ts";
 import { type EventIdScope, webhookScope } from "../model/claim.ts";
 import { errors } from "../model/errors.ts";
-import { decisionsHeader, deliveryHeader, sourceRunHeader, windowHeader, writeEvent } from "../protocol/app-event.ts";
+import {
+  decisionsHeader,
+  deliveryHeader,
+  sharedDelivery,
+  sourceRunHeader,
+  windowHeader,
+  writeEvent,
+} from "../protocol/app-event.ts";
 import { traceparentHeader } from "../protocol/traceparent.ts";
 import type { PublicDecision } from "./public-types.ts";
 import type { RemoteServer } from "./remote-server.ts";
@@ -19,6 +26,8 @@ export interface RemoteSend {
   readonly windowMs: number | null;
   /** The scope their ids are unique within; that of senders' ids by default. */
   readonly idScope?: EventIdScope | undefined;
+  /** Whether the receiver lets others send under the names of its deliveries. */
+  readonly isShared?: boolean | undefined;
   /** The name of an event in errors. */
   readonly place?: (index: number, count: number) => string;
   /** Set for what a step sends: its run, and the ids of events that have none of their own. */
@@ -40,7 +49,7 @@ export async function sendToServer(server: RemoteServer, send: RemoteSend): Prom
   const answer = await server.sendEvents(texts, {
     [decisionsHeader]: "1",
     ...(send.windowMs === null ? {} : { [windowHeader]: `${send.windowMs}ms` }),
-    ...(send.idScope === webhookScope ? { [deliveryHeader]: "1" } : {}),
+    ...(send.idScope === webhookScope ? { [deliveryHeader]: send.isShared === true ? sharedDelivery : "1" } : {}),
     ...(send.traceparent === null ? {} : { [traceparentHeader]: send.traceparent }),
     ...(send.step === undefined ? {} : { [sourceRunHeader]: send.step.runId }),
   });

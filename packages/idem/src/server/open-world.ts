@@ -33,6 +33,7 @@ import { People } from "./people/people.ts";
 import { Channels } from "./realtime/channels.ts";
 import { Tokens } from "./tokens.ts";
 import { DeliveryNotes } from "./webhooks/delivery-notes.ts";
+import { ReservedNames } from "./webhooks/reserved-names.ts";
 import type { ServerSettings, World } from "./world.ts";
 
 export interface OpenWorldOptions {
@@ -170,6 +171,7 @@ export function openWorld(options: OpenWorldOptions): OpenedWorld {
     live,
     channels,
     deliveries: new DeliveryNotes(platform.wallMs()),
+    reservedNames: new ReservedNames(platform),
     letters,
     connect: new ConnectGateway({
       platform,

@@ -18,6 +18,7 @@ import type { People } from "./people/people.ts";
 import type { Channels } from "./realtime/channels.ts";
 import type { Tokens } from "./tokens.ts";
 import type { DeliveryNotes } from "./webhooks/delivery-notes.ts";
+import type { ReservedNames } from "./webhooks/reserved-names.ts";
 
 /** `dev` trusts everybody who reaches it, on loopback; `start` asks for keys. */
 export type Mode = "dev" | "start";
@@ -103,6 +104,8 @@ export interface World {
   readonly endpoints: Endpoints;
   /** Webhooks that were delivered here. */
   readonly deliveries: DeliveryNotes;
+  /** Names of events that only webhook sources may use. */
+  readonly reservedNames: ReservedNames;
   /** Open pages that follow changes. */
   readonly live: LiveDigests;
   /** On which ports of this machine apps were looked for, and what was there; absent where nobody looks for any. */

@@ -115,6 +115,7 @@ function About({ source }: { readonly source: Source }) {
         ["Known again by", keyWords(source)],
         [source.secrets.length > 1 ? "Secrets, both accepted" : "Secret", <Secrets key="secrets" source={source} />],
         ["Events", <Link key="events" to="/events">{`${source.events ?? source.name}/…`}</Link>],
+        ["Other senders", source.allowOtherSenders === true ? "Allowed" : "Refused"],
         ["Added", <Time key="added" at={source.createdAt} />],
       ]}
     />
@@ -167,7 +168,7 @@ function DeliveryId({ source, delivery: { id, kind } }: { readonly source: Sourc
   // Under a business key the event has an id made from it.
   const isEvent =
     source.key === undefined && (kind === "kept" || kind === "duplicate" || kind === "conflicting-payload");
-  const event = `${source.events ?? source.name}:${id}`;
+  const event = `${source.name}:${id}`;
   if (!isEvent) return <Id id={id} of="delivery" chars={24} />;
   return (
     <Id

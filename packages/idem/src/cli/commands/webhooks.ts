@@ -33,6 +33,7 @@ export const webhooks: Command = {
       help: "a path in the payload that makes two deliveries the same although their ids differ; may be repeated",
     },
     window: { value: "35d", help: "how long ids are remembered" },
+    "allow-other-senders": { help: "let event keys and the API send events under the source's names" },
     "public-url": { value: "url", help: "where the provider reaches the source, where that is signed (Twilio)" },
     header: { value: "name", help: "generic-hmac: the header with the signature" },
     prefix: { value: "text", help: 'generic-hmac: what stands before it, such as "sha256="' },
@@ -42,6 +43,7 @@ export const webhooks: Command = {
   },
   details: [
     "Deliveries are verified, kept as events `<name>/<type>` under the provider's own id, and answered; a second delivery starts nothing.",
+    "Events under its names are refused by every other way in, unless it is made with --allow-other-senders.",
     "Without a secret one is made where the provider takes ours (github, standard-webhooks, generic-hmac), and shown once.",
     "`rotate` adds a second secret; both are accepted until `drop-old`.",
   ],
@@ -85,6 +87,7 @@ async function add(context: Context, source: string): Promise<number> {
     ...(header === undefined ? {} : { header }),
     ...(prefix === undefined ? {} : { prefix }),
     ...(context.lists.key === undefined ? {} : { key: [...context.lists.key] }),
+    ...(context.flags.has("allow-other-senders") ? { allowOtherSenders: true } : {}),
     ...(context.options["public-url"] === undefined ? {} : { publicUrl: context.options["public-url"] }),
     ...(context.options["id-header"] === undefined ? {} : { idHeader: context.options["id-header"] }),
   };

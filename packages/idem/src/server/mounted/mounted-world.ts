@@ -16,6 +16,7 @@ import type { Channels } from "../realtime/channels.ts";
 import { completeSettings } from "../settings.ts";
 import { Tokens } from "../tokens.ts";
 import { DeliveryNotes } from "../webhooks/delivery-notes.ts";
+import { ReservedNames } from "../webhooks/reserved-names.ts";
 import type { Mode, World } from "../world.ts";
 
 export interface MountedWorld {
@@ -84,6 +85,7 @@ export function openMountedWorld(client: MountedClient, mode: Mode): MountedWorl
     },
     metrics: () => client.metrics(),
     deliveries: new DeliveryNotes(platform.wallMs()),
+    reservedNames: new ReservedNames(platform),
     letters: null,
     connect: new ConnectGateway({ platform, logger }),
     get apps() {

@@ -11,6 +11,7 @@ import { openCredentials } from "../credentials.ts";
 import { devActor } from "../people/actor.ts";
 import type { Route, RouteRequest } from "../route.ts";
 import { ServedApps } from "../served-apps.ts";
+import { ReservedNames } from "../webhooks/reserved-names.ts";
 import type { ServerSettings, World } from "../world.ts";
 
 export interface RouteWorld {
@@ -87,6 +88,7 @@ export async function routeWorld(over: Partial<ServerSettings> = {}, store?: Sto
     apps,
     engine: engineOf,
     engines: new Map([["default", engine]]),
+    reservedNames: new ReservedNames(platform),
     origin: "http://127.0.0.1:8288",
   } as unknown as World;
   return {

@@ -66,6 +66,28 @@ describe("a verified delivery", () => {
     expect((await deliver(invoice())).headers.get("idempotent-replayed")).toBe("true");
   });
 
+  test("keeps its function key when code of the same process sends under its source's name, also when the delivery is released or rerun", async () => {
+    const { idem, deliver } = await world();
+    const ids: string[] = [];
+    idem.createFunction(
+      { id: "once", idempotency: { key: "event.data.id", onMissing: "reject" } },
+      { event: "stripe/invoice.paid" },
+      async ({ event }) => ids.push(event.id),
+    );
+    const { decisions } = await idem.send({ id: "mine", name: "stripe/invoice.paid", data: { id: "evt_1" } });
+    expect(decisions.map(({ kind }) => kind)).toEqual(["started", "started"]);
+    await idem.idle();
+    await idem.functions.pause("once");
+    await deliver(invoice());
+    await idem.functions.resume("once", { waiting: "release" });
+    await idem.idle();
+    expect(ids).toEqual(["mine", "stripe:evt_1"]);
+    const [run] = await idem.runs.list({ function: "once" });
+    expect(run!.key).toBe('stripe:"evt_1"');
+    // A rerun with the same data is about the same key.
+    expect((await idem.runs.rerun(run!.id, { data: { id: "evt_1", total: 11 } })).runId).not.toBe(run!.id);
+  });
+
   // Row 31 of the pitfalls.
   test("that comes again after four days is a duplicate still, and after 34; after 36 it is not", async () => {
     const { clock, ran, deliver } = await world();

@@ -26,7 +26,7 @@ export const pastOf = (ts: number | null, now: number): { readonly ts?: number }
 export interface SendingClient {
   send(
     event: { readonly name: string; readonly id: string; readonly data: object },
-    options: { readonly window: number },
+    options: { readonly window: number; readonly isShared?: boolean | undefined },
   ): Promise<SendResult>;
   readonly get: EventsApi["get"];
 }
@@ -35,13 +35,18 @@ export interface SendingClient {
 export interface Sender {
   readonly deliveries: SendingClient;
   readonly windowMs: number;
+  /** At a server, others may send under the names of these deliveries. */
+  readonly isShared?: boolean | undefined;
   readonly platform: Pick<Platform, "wallMs">;
 }
 
-export async function sendOnce({ deliveries, windowMs, platform }: Sender, event: EventOnce): Promise<SentOnce> {
+export async function sendOnce(
+  { deliveries, windowMs, isShared, platform }: Sender,
+  event: EventOnce,
+): Promise<SentOnce> {
   const { ts, ...rest } = event;
   const when = pastOf(ts, platform.wallMs());
-  const { ids, decisions } = await deliveries.send({ ...rest, ...when }, { window: windowMs });
+  const { ids, decisions } = await deliveries.send({ ...rest, ...when }, { window: windowMs, isShared });
   const duplicate = decisions.find(({ kind }) => kind === "duplicate-event");
   if (duplicate !== undefined) return { kind: "duplicate", isConflicting: duplicate.differs.length > 0 };
   if (decisions.length > 0) return { kind: "fresh" };

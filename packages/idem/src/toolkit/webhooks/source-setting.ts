@@ -46,6 +46,10 @@ export const sourceFields = {
     .optional()
     .describe("Paths in the payload that make two deliveries the same although their ids differ; the first one counts"),
   window: z.string().max(20).optional().describe('How long ids are remembered, such as "60d"; "35d" unless given'),
+  allowOtherSenders: z
+    .boolean()
+    .optional()
+    .describe("Whether event keys and the API may send events under the source's names; false by default"),
   publicUrl: z
     .url()
     .max(2_048)
@@ -71,6 +75,10 @@ const keptSecrets = z
 
 const sourceValue = z.strictObject({ config: sourceConfig, secrets: keptSecrets, createdAt: z.number() });
 export type SourceValue = z.infer<typeof sourceValue>;
+
+/** What names of its events begin with. Those it quarantines have its own name. */
+export const namePrefixes = (name: string, { events = name }: Pick<SourceConfig, "events">): readonly string[] =>
+  events === name ? [`${name}/`] : [`${name}/`, `${events}/`];
 
 /** May be shown of a source to anybody. */
 export interface ShownSource extends SourceConfig {

@@ -39,6 +39,11 @@ interface CommonOptions<Payload> {
 export interface EngineWebhookOptions<Payload> extends CommonOptions<Payload> {
   /** Deliveries become events of this client, in the commit that starts their runs. */
   readonly idem: Idem;
+  /**
+   * At a server the names `<source>/…` are reserved for this receiver from its first delivery on, and events under them by other ways are refused.
+   * With true they are not.
+   */
+  readonly allowOtherSenders?: boolean;
   /** Pure: from a payload to the event that is sent, or null for none. An error sends the delivery to quarantine. */
   readonly transform?: Transform<Payload>;
 }
@@ -63,6 +68,7 @@ const knownOptions = {
   platform: true,
   idem: true,
   transform: true,
+  allowOtherSenders: true,
   store: true,
 } as const;
 
@@ -81,8 +87,8 @@ export function webhook<Payload = unknown>(given: WebhookOptions<Payload>): Webh
   const { provider, normalise, ackBudget, bytesMax, onNote, platform } = options;
   const receive = { source, provider, normalise, ackBudget, bytesMax, onNote, platform };
   if ("idem" in options && options.idem !== undefined) {
-    const { idem, transform, businessKey } = options;
-    const sender = { deliveries: idem[inside].deliveries, windowMs, platform: platform ?? nodePlatform };
+    const { idem, transform, businessKey, allowOtherSenders: isShared } = options;
+    const sender = { deliveries: idem[inside].deliveries, windowMs, isShared, platform: platform ?? nodePlatform };
     if (coalesce === null) return receiver(receive, keepInEngine({ ...sender, source, transform, businessKey }));
     if (transform !== undefined) throw refuse("transform", "what is coalesced is read by normalise");
     return receiver(receive, coalesceInEngine({ ...sender, idem, source, coalesce }));

@@ -38,6 +38,7 @@ export const addWebhook = apiRoute({
       reason: "made over the API",
       actor: actor.name,
     });
+    world.reservedNames.changed(env);
     return { source: sourceItemOf(world, env, shownSource(source, value)), secret: made };
   },
 });

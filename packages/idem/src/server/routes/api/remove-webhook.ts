@@ -1,7 +1,9 @@
-// DELETE /api/webhooks/:name: a source is removed; the events it received stay. Its provider gets 404 from now on.
+// DELETE /api/webhooks/:name: a source is removed; the events it received stay. Its provider gets 404 from now on, and the names of its events
+// are free again.
 import { z } from "zod";
 import { apiRoute } from "../../api/api-route.ts";
 import { reasonField } from "../../api/reason.ts";
+import { appSourceKind } from "../../webhooks/reserved-names.ts";
 import { findSetting, writeSource } from "../../webhooks/source-shape.ts";
 
 export const removeWebhook = apiRoute({
@@ -11,10 +13,19 @@ export const removeWebhook = apiRoute({
   tag: "webhooks",
   body: { reason: reasonField.describe("Why; kept in the audit") },
   answer: z.object({ removed: z.string() }),
-  handle: async ({ params, body, engine, env, actor }) => {
-    const setting = await findSetting(engine.store, env, params.name!);
-    const write = { name: setting.name, over: setting.version, value: null, reason: body.reason, actor: actor.name };
-    await writeSource(engine.store, env, write);
-    return { removed: setting.name };
+  handle: async ({ params, body, engine, env, actor, world }) => {
+    const name = params.name!;
+    const { store } = engine;
+    const by = { value: null, reason: body.reason, actor: actor.name };
+    // Of a receiver in an app the store has the reservation alone.
+    const reservation = (await store.reads.settings(env, appSourceKind)).find((each) => each.name === name);
+    if (reservation === undefined) {
+      const { version } = await findSetting(store, env, name);
+      await writeSource(store, env, { ...by, name, over: version });
+    } else {
+      await store.set({ ...by, env, kind: appSourceKind, name, over: null });
+    }
+    world.reservedNames.changed(env);
+    return { removed: name };
   },
 });

@@ -30,7 +30,8 @@ export const sendEvents = apiRoute({
     decisions: z.array(explainedDecision),
     unmatched: z.boolean().describe("No function has a trigger for any of them"),
   }),
-  handle: async ({ body, engine, actor, headers }) => {
+  handle: async ({ body, engine, actor, headers, world }) => {
+    await world.reservedNames.refuseSent(engine, body.events);
     // People send a few; what programs send is in the list of events.
     const byHand = actor.isPerson ? { actor: actor.name, reason: `${body.events.length} in all` } : undefined;
     const accepted = await engine.accept(body.events, windowOf(body.window), [], {

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../../../cli/store-world.ts";
+import { defineFunction } from "../../../sdk/create-function.ts";
 import { github } from "../../../toolkit/webhooks/providers/github.ts";
 import { stripe } from "../../../toolkit/webhooks/providers/stripe.ts";
 import { type TestServer, testServer } from "../../test-server.suite.ts";
@@ -49,7 +50,7 @@ describe("a source made over the API", () => {
   test("an event sent under the id a delivery will have does not take its place, whatever window it asks for", async () => {
     const { server, ran, idle } = await shop();
     await make(server);
-    const forged = { id: "stripe:evt_1", name: "stripe/nothing", data: {}, meta: { webhook: { source: "stripe" } } };
+    const forged = { id: "stripe:evt_1", name: "shop/nothing", data: {}, meta: { webhook: { source: "stripe" } } };
     const headers = { ...json, "x-idem-window": "360d" };
     expect((await server.ask("/e/dev", { method: "POST", headers, body: JSON.stringify(forged) })).status).toBe(200);
     const first = await deliver(server, paid("evt_1"));
@@ -59,7 +60,7 @@ describe("a source made over the API", () => {
     expect(ran).toEqual(["stripe:evt_1"]);
     // The id means the delivery; the other one is there as well.
     expect((await server.ask("/api/events/stripe:evt_1")).json.event.name).toBe("stripe/invoice.paid");
-    expect((await server.ask("/api/events/stripe:evt_1?scope=event")).json.event.name).toBe("stripe/nothing");
+    expect((await server.ask("/api/events/stripe:evt_1?scope=event")).json.event.name).toBe("shop/nothing");
   });
 
   test("an event key alone cannot speak for a provider: ids of deliveries are taken with the signing key", async () => {
@@ -253,4 +254,151 @@ describe("a source made over the API", () => {
     });
     expect((await deliver(server, paid("evt_1"))).status).toBe(404);
   });
+});
+
+describe("names of a source's events", () => {
+  const eventKey = "7d1f4b90c2e85a36b8f0d94c1e7a2b65";
+  const signingKey = "signkey-test-5c0e7a91d3b84f26a7e19d40c8b5f3627f2b9de1450a83c6";
+  const keys = { mode: "start", eventKeys: [eventKey], signingKeys: [signingKey] } as const;
+  const bearer = { authorization: `Bearer ${signingKey}` };
+  const forged = { name: "stripe/invoice.paid", data: { id: "evt_victim" } };
+  const refused = { status: 403, json: { code: "EVENT_NAME_RESERVED" } };
+
+  async function guarded(more: Record<string, unknown> = {}) {
+    const known = await shop(keys);
+    const { server } = known;
+    const api = (path: string, body: unknown, method = "POST") =>
+      server.ask(path, { method, headers: { ...json, ...bearer }, body: JSON.stringify(body) });
+    const made = await api("/api/webhooks", { name: "stripe", provider: "stripe", secret, ...more });
+    expect(made.status).toBe(200);
+    const sent = (body: unknown, headers: Record<string, string> = {}) =>
+      server.ask(`/e/${eventKey}`, { method: "POST", headers: { ...json, ...headers }, body: JSON.stringify(body) });
+    return { ...known, api, sent };
+  }
+
+  test("are reserved for it: by every other way in they are refused, alone or in a batch, and nothing of the call is stored", async () => {
+    const { server, ran, idle, api, sent } = await guarded();
+    expect(await sent(forged)).toMatchObject({
+      status: 403,
+      json: { error: expect.stringContaining("stripe"), ids: [] },
+    });
+    expect((await sent(forged)).text).toContain("EVENT_NAME_RESERVED");
+    expect(await sent([{ name: "shop/fine", data: {} }, forged])).toMatchObject({ status: 403 });
+    // A note beside the event, an id and a signing key without the delivery's header make no delivery of it.
+    expect(await sent({ ...forged, id: "stripe:evt_victim", meta: { webhook: { source: "stripe" } } })).toMatchObject({
+      status: 403,
+    });
+    expect(await sent(forged, bearer)).toMatchObject({ status: 403 });
+    const form = {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: "id=evt_victim",
+    };
+    expect(await server.ask(`/e/${eventKey}?name=stripe/invoice.paid`, form)).toMatchObject({ status: 403 });
+    expect(await api("/api/events", { events: [forged] })).toMatchObject(refused);
+    // What the receiver itself makes of a delivery is its own as well.
+    expect(await sent({ name: "stripe/quarantined", data: {} })).toMatchObject({ status: 403 });
+    await idle();
+    expect(ran).toEqual([]);
+    const { store } = await server.world.engine("default");
+    expect((await store.reads.eventPage("default", { limit: 10, examinedMax: 10 })).rows).toEqual([]);
+    expect((await deliver(server, paid("evt_victim"))).headers.get("idempotent-replayed")).toBeNull();
+    await idle();
+    expect(ran).toEqual(["stripe:evt_victim"]);
+  });
+
+  test("are those with its prefix, and of a source with names of its own both; others' are not", async () => {
+    const { sent } = await guarded({ events: "billing" });
+    for (const name of ["stripe/a", "billing/a", "billing/"]) expect((await sent({ name, data: {} })).status).toBe(403);
+    for (const name of ["stripe", "stripe.a", "stripes/a", "Stripe/a", "my/stripe/a"]) {
+      expect((await sent({ name, data: {} })).status, name).toBe(200);
+    }
+  });
+
+  test("may be sent by others where the source allows it, and the delivery still runs under its own key", async () => {
+    const { server, sent, idle } = await guarded({ allowOtherSenders: true });
+    const ran: string[] = [];
+    await server.define("once", { event: "stripe/invoice.paid" }, ({ event }) => ran.push(event.id), {
+      idempotency: "event.data.id",
+    });
+    expect((await sent({ ...forged, id: "by-hand" })).status).toBe(200);
+    await idle();
+    await deliver(server, paid("evt_victim"));
+    await idle();
+    expect(ran).toEqual(["by-hand", "stripe:evt_victim"]);
+  });
+
+  test("are not reached by the provider of another source that chooses a type, though one's prefix begins with the other's", async () => {
+    const { server, ran, api, idle } = await guarded();
+    await api("/api/webhooks", { name: "live", provider: "stripe", secret: other, events: "stripe/live" });
+    await server.define("live", { event: "stripe/live/*" }, ({ event }) => ran.push(event.name));
+    const typed = (type: string) => ({ id: `evt ${type}`, type });
+    expect((await deliver(server, typed("live/paid"))).status).toBe(200);
+    expect((await deliver(server, typed("paid"), other, "/w/live")).status).toBe(200);
+    await idle();
+    expect(ran).toEqual(["stripe/live/paid"]);
+    const { store } = await server.world.engine("default");
+    const { rows } = await store.reads.eventPage("default", { limit: 10, examinedMax: 10 });
+    expect(rows.map(({ name }) => name).sort()).toEqual(["stripe/live/paid", "stripe/quarantined"]);
+  });
+
+  test("are reserved from the moment the source is made until it is removed", async () => {
+    const { server, sent, api } = await guarded();
+    expect((await sent(forged)).status).toBe(403);
+    expect((await api("/api/webhooks/stripe", { reason: "moved" }, "DELETE")).status).toBe(200);
+    expect((await sent(forged)).status).toBe(200);
+    expect((await api("/api/webhooks", { name: "stripe", provider: "stripe", secret })).status).toBe(200);
+    expect((await sent(forged)).status).toBe(403);
+    // Another environment's names are its own.
+    const { store } = await server.world.engine("default");
+    expect(await store.reads.settings("other", "webhook-source")).toEqual([]);
+  });
+
+  test("are reserved on a server for a receiver in an app, from its first delivery on, until the source is removed", async () => {
+    const { server, sent, api } = await guarded();
+    const delivery = { id: "ats:1", name: "ats/placed", data: {} };
+    const passedOn = (header: string) => sent(delivery, { ...bearer, "x-idem-delivery": header });
+    expect((await sent({ name: "ats/placed", data: {} })).status).toBe(200);
+    expect((await passedOn("1")).status).toBe(200);
+    expect((await sent({ name: "ats/placed", data: {} })).status).toBe(403);
+    expect((await passedOn("1")).status).toBe(200);
+    expect((await api("/api/webhooks/ats", { reason: "no longer" }, "DELETE")).status).toBe(200);
+    expect((await sent({ name: "ats/placed", data: {} })).status).toBe(200);
+    // A receiver that allows other senders reserves nothing.
+    expect((await passedOn("shared")).status).toBe(200);
+    expect((await sent({ name: "ats/placed", data: {} })).status).toBe(200);
+    expect((await server.ask("/health")).status).toBe(200);
+  });
+});
+
+test("the function key of a delivery has its source's scope: an event by another way under another name cannot take it", async () => {
+  const { server, idle } = await shop();
+  const ran: string[] = [];
+  const engine = await server.world.engine("default");
+  const triggers = [{ event: "stripe/invoice.paid" }, { event: "shop/paid" }];
+  const options = { id: "once", retries: 0, idempotency: "event.data.id" } as const;
+  await engine.register(defineFunction("test", options, triggers, ({ event }: any) => ran.push(event.id)));
+  await make(server);
+  const send = (event: object) => post(server, "/e/dev", event);
+  for (const id of ["evt_1", 'stripe:"evt_1"', "stripe:evt_1"]) {
+    const forged = {
+      name: "shop/paid",
+      id: `forged ${id}`,
+      data: { id },
+      meta: { webhook: { source: "stripe" } },
+      source: "stripe",
+    };
+    expect((await send(forged)).status).toBe(200);
+  }
+  await idle();
+  expect(ran).toHaveLength(3);
+  await deliver(server, paid("evt_1"));
+  await idle();
+  expect(ran.at(-1)).toBe("stripe:evt_1");
+  // Within the source the key is one: a second source's delivery of it is another, a second event of the same source is not.
+  await make(server, { name: "stripe2", events: "stripe" });
+  await deliver(server, paid("evt_1"), secret, "/w/stripe2");
+  await idle();
+  expect(ran.at(-1)).toBe("stripe2:evt_1");
+  expect(ran).toHaveLength(5);
 });

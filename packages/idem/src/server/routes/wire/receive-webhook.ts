@@ -44,8 +44,10 @@ async function receive(request: RouteRequest, world: World, env: string): Promis
   const engine = await world.engine(env);
   const trace = readTraceparent(request.headers[traceparentHeader]);
   const deliveries = {
-    send: async (event: unknown, { window }: { readonly window: number }) =>
-      sendResultOf(await engine.accept([event], window, [], { idScope: webhookScope, trace })),
+    send: async (event: unknown, { window }: { readonly window: number }) => {
+      await world.reservedNames.refuseDelivered(engine, source, event);
+      return sendResultOf(await engine.accept([event], window, [], { idScope: webhookScope, trace }));
+    },
     get: eventsApi(async () => engine).get,
   };
   const storage = keepInEngine({

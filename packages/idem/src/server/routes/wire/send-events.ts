@@ -5,7 +5,7 @@ import { type EventIdScope, webhookScope } from "../../../model/claim.ts";
 import { lasting, parseDuration } from "../../../model/duration.ts";
 import { errors } from "../../../model/errors.ts";
 import { defaultWindowMs } from "../../../model/function-config.ts";
-import { deliveryHeader, sourceRunHeader } from "../../../protocol/app-event.ts";
+import { deliveryHeader, sharedDelivery, sourceRunHeader } from "../../../protocol/app-event.ts";
 import { formTypes, normaliseEvents, readEventBody } from "../../../protocol/event-body.ts";
 import { idsOfSeed, seedHeader } from "../../../protocol/event-seed.ts";
 import { readEventJson } from "../../../protocol/read-json.ts";
@@ -43,7 +43,10 @@ export const sendEvents: Route = {
       trace: readTraceparent(headers[traceparentHeader]),
     };
     const engine = await world.engine(env);
-    const accepted = await engine.accept(normaliseEvents(given), eventWindowOf(request), [], known);
+    const events = normaliseEvents(given);
+    if (known.idScope === undefined) await world.reservedNames.refuseSent(engine, events);
+    else await world.reservedNames.noteDelivered(engine, events, headers[deliveryHeader] === sharedDelivery);
+    const accepted = await engine.accept(events, eventWindowOf(request), [], known);
     if (wantsDecisions(request))
       return json({ ...sendResultOf(accepted, (fn) => engine.registry.fullName(fn)), status: 200 });
     return json({ ids: accepted.events.map(({ id }) => id), status: 200 });

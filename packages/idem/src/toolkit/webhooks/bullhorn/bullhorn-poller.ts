@@ -111,7 +111,8 @@ function pollIntoEngine(
   );
   return {
     async pull() {
-      const { decisions } = await idem.send({ name: `${source}/pull` });
+      // Under the source's name, which at a server is reserved for it.
+      const { decisions } = await deliveries.send({ name: `${source}/pull` }, { window: windowMs });
       const started = decisions.find(({ kind }) => kind === "started");
       if (started?.runId == null) return { kind: "in-flight" };
       const { state, output, error } = await idem.runs.wait(started.runId);

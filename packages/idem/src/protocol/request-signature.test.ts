@@ -97,6 +97,37 @@ describe("an answer's signature", () => {
     expect(verify(undefined)).toEqual({ kind: "refused", why: "it is not signed" });
   });
 
+  test("has one form of its time: digits cannot move from the end of a body into it, nor be written another way", () => {
+    const signed = (text: string) => createHmac("sha256", key).update(text).digest("hex");
+    // Nothing is between body and time in what is signed: "100" and 1700000000 are the bytes of "1" and 001700000000.
+    const whole = signed("1001700000000");
+    expect(verifySignature(`t=1700000000&s=${whole}`, "100", [key], nowMs).kind).toBe("valid");
+    for (const [shorter, t] of [
+      ["10", "01700000000"],
+      ["1", "001700000000"],
+      ["1001", "700000000"],
+      ["", "1001700000000"],
+    ]) {
+      expect(verifySignature(`t=${t}&s=${whole}`, shorter!, [key], nowMs).kind, t).toBe("refused");
+    }
+    const s = signed(`${body}1700000000`);
+    for (const header of [
+      `t=+1700000000&s=${s}`,
+      `t=1700000000.0&s=${s}`,
+      `t=17e8&s=${s}`,
+      `t=%31700000000&s=${s}`,
+      `t=1700000000&t=1700000000&s=${s}`,
+      `t=1700000000&s=${s}&s=${s}`,
+      `s=${s}&t=1700000000`,
+      ` t=1700000000&s=${s}`,
+      `t=1700000000&s=${s}&`,
+      `t=-1700000000&s=${s}`,
+      `t=\u0661700000000&s=${s}`,
+    ]) {
+      expect(verifySignature(header, body, [key], nowMs).kind, header).toBe("refused");
+    }
+  });
+
   test("whatever is sent instead of one is refused", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.constant("t=&s="), fc.constant(`t=1&s=${"f".repeat(64)}`)), (header) => {

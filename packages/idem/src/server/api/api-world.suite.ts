@@ -17,6 +17,7 @@ import type { Store } from "../../store/store.ts";
 import type { ServedApp } from "../apps.ts";
 import { devActor } from "../people/actor.ts";
 import type { Route, RouteRequest } from "../route.ts";
+import { ReservedNames } from "../webhooks/reserved-names.ts";
 import type { World } from "../world.ts";
 
 export { stores } from "../../testing/one-run.suite.ts";
@@ -90,6 +91,7 @@ export async function apiWorld(options: ApiWorldOptions = {}): Promise<ApiWorld>
     engine: async () => engine,
     engines: new Map([["default", engine]]),
     origin: "http://127.0.0.1:8288",
+    reservedNames: new ReservedNames(platform),
   } as unknown as World;
   const idle = () => engine.worker.idle();
   return {

@@ -18,6 +18,10 @@ export function parsePayload(text: string): unknown {
 export const writtenOf = (payload: unknown): unknown =>
   (typeof payload === "object" && payload !== null ? written.get(payload) : undefined) ?? payload;
 
+/** By the bytes, which are signed, and not by the content type, which is not. */
+export const isForm = (bytes: Uint8Array): boolean =>
+  /^[\w.%+-]+=/.test(Buffer.from(bytes.subarray(0, 256)).toString("latin1"));
+
 export const formOf = (bytes: Uint8Array): URLSearchParams => new URLSearchParams(Buffer.from(bytes).toString("utf8"));
 
 /** The value at a path of fields; undefined where there is none. */

@@ -372,6 +372,47 @@ describe("Twilio", () => {
   });
 });
 
+describe("a form, before its signature is known,", () => {
+  const provider = twilio({ secrets: ["12345"] });
+  const verdictOf = (count: number) => {
+    const bytes = Buffer.from(Array.from({ length: count }, (_, i) => `f${i}=${i}`).join("&"));
+    const signed = Array.from({ length: count }, (_, i) => `f${i}${i}`).sort((x, y) =>
+      nameIn(x) < nameIn(y) ? -1 : 1,
+    );
+    const signature = createHmac("sha1", "12345")
+      .update(callUrl + signed.join(""))
+      .digest("base64");
+    return provider.verify({ headers: new Headers({ "x-twilio-signature": signature }), bytes, url: callUrl }, at);
+  };
+  /** The field f12 of value 12 is signed as f1212. */
+  const nameIn = (text: string) => text.slice(0, 1 + (text.length - 1) / 2);
+
+  test("may have 1,000 fields; of more it is refused unread, because sorting them would hold the process for seconds", () => {
+    expect(verdictOf(1_000)).toEqual({ kind: "verified" });
+    for (const count of [1_002, 20_000]) expect(verdictOf(count)).toEqual({ kind: "refused", why: "malformed" });
+  });
+});
+
+describe("the content type, which nobody signs,", () => {
+  // A person can write any text into an issue or a message. A recorded delivery of it must not become what that text says.
+  const text = '&payload={"type":"block_actions","action":"opened","ref":"forged"}&';
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+
+  test.each([
+    ["GitHub", github({ secrets: ["s"] })],
+    ["Slack", slack({ secrets: ["s"] })],
+  ])("does not make a form of the JSON %s signed, nor JSON of its form", (_name, provider) => {
+    const parsed = (body: string, headers: Record<string, string>) =>
+      provider.parse({ headers: new Headers(headers), bytes: Buffer.from(body), url: callUrl });
+    const json = JSON.stringify({ type: "message", text });
+    expect(parsed(json, form)).toEqual({ type: "message", text });
+    expect(parsed(`\n ${json}`, form)).toEqual({ type: "message", text });
+    const sent = `payload=${encodeURIComponent('{"type":"genuine"}')}`;
+    expect(parsed(sent, form)).toEqual({ type: "genuine" });
+    expect(parsed(sent, { "content-type": "application/json" })).toEqual({ type: "genuine" });
+  });
+});
+
 describe("Linear", () => {
   test("the signed time of the body counts, whatever the header says", () => {
     const old = JSON.stringify({ type: "Issue", webhookTimestamp: at - 600_000 });

@@ -1,8 +1,8 @@
 // GitHub. `X-Hub-Signature-256: sha256=…` over the body; no time is signed. It never retries by itself; a redelivery by hand or by the
 // API has the same `X-GitHub-Delivery`. Only the body is signed: the headers that name the event and the delivery are not.
 import { refuseUnknown } from "../../../model/known-options.ts";
-import { at, formOf, jsonOf, parsePayload, words } from "../payload.ts";
-import { type Delivery, type ProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
+import { at, formOf, isForm, jsonOf, parsePayload, words } from "../payload.ts";
+import { type ProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import { fromHex, hmac, isAnySame, isFault, readSecrets, refused, signatureHeader, verified } from "../signature.ts";
 import { eventShown } from "./github-events.ts";
 
@@ -24,9 +24,9 @@ export function github(options: ProviderOptions): WebhookProvider {
       const made = keys.map((key) => hmac("sha256", key, delivery.bytes));
       return isAnySame(made, [given]) ? verified : refused("mismatch");
     },
-    parse(delivery) {
-      if (!isForm(delivery)) return jsonOf(delivery.bytes);
-      const payload = formOf(delivery.bytes).get("payload");
+    parse({ bytes }) {
+      if (!isForm(bytes)) return jsonOf(bytes);
+      const payload = formOf(bytes).get("payload");
       if (payload === null) throw new Error("the form has no field payload");
       return parsePayload(payload);
     },
@@ -54,6 +54,3 @@ export function github(options: ProviderOptions): WebhookProvider {
     }),
   };
 }
-
-const isForm = ({ headers }: Delivery): boolean =>
-  (headers.get("content-type") ?? "").startsWith("application/x-www-form-urlencoded");

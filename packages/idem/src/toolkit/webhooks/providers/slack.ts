@@ -1,7 +1,7 @@
 // Slack. `X-Slack-Signature: v0=…` over `v0:timestamp:body`, with the time in `X-Slack-Request-Timestamp`. Three seconds to answer; three
 // retries, at once, after a minute and after five.
 import { refuseUnknown } from "../../../model/known-options.ts";
-import { at, formOf, instant, jsonOf, words } from "../payload.ts";
+import { at, formOf, instant, isForm, jsonOf, words } from "../payload.ts";
 import { type TimedProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import {
   fromHex,
@@ -40,9 +40,9 @@ export function slack(options: TimedProviderOptions): WebhookProvider {
       if (!isAnySame(made, [given])) return refused("mismatch");
       return isTimely(stamp * 1_000, now, toleranceMs) ? verified : refused("stale");
     },
-    parse({ headers, bytes }) {
+    parse({ bytes }) {
       // Commands and buttons come as forms, the latter with JSON in a field.
-      if (!(headers.get("content-type") ?? "").startsWith("application/x-www-form-urlencoded")) return jsonOf(bytes);
+      if (!isForm(bytes)) return jsonOf(bytes);
       const form = formOf(bytes);
       const payload = form.get("payload");
       return payload === null ? Object.fromEntries(form) : JSON.parse(payload);

@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { errors } from "../../../model/errors.ts";
 import { refuseUnknown } from "../../../model/known-options.ts";
+import { hasTooManyPairs } from "../../../protocol/form-size.ts";
 import { at, formOf, jsonOf, words } from "../payload.ts";
 import { type ProviderOptions, type WebhookProvider, windowMsDefault } from "../provider.ts";
 import {
@@ -41,6 +42,8 @@ export function twilio(options: TwilioOptions): WebhookProvider {
       const given = fromBase64(header);
       if (given === null) return refused("malformed");
       const digest = digestIn(delivery.url);
+      // Nothing is known of the sender yet, and fields are sorted.
+      if (digest === null && hasTooManyPairs(delivery.bytes)) return refused("malformed");
       const fields = digest === null ? fieldsOf(formOf(delivery.bytes)) : "";
       const made = keys.flatMap((key) =>
         addressesOf(called(delivery.url, publicUrl)).map((address) => hmac("sha1", key, address, fields)),

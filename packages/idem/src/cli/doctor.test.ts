@@ -296,3 +296,32 @@ test("acknowledged writes that the store lost are a problem with their ids until
   expect(await terminal.run("radar", "a1", "--acknowledge", "--reason", "senders repeated them")).toBe(0);
   expect(await terminal.run("doctor")).toBe(0);
 });
+
+test("asked about an environment only, it tells nothing of the store's size, its file and the secrets of others", async () => {
+  const { terminal, idem, stop } = storeWorld();
+  idem.createFunction({ id: "pay" }, { event: "a/b" }, () => null);
+  await idem.start();
+  await stop();
+  const examined = async (...options: string[]) => {
+    await terminal.run("doctor", "--json", ...options);
+    return JSON.parse(terminal.written.out) as {
+      bytes: number | null;
+      facts: object;
+      findings: { kind: string; facts: object }[];
+    };
+  };
+  expect(await terminal.run("webhooks", "add", "ci", "--provider", "github", "--env", "other")).toBe(0);
+  const secrets = ({ findings }: { findings: { kind: string; facts: object }[] }) =>
+    findings.find(({ kind }) => kind === "secrets-in-clear")?.facts;
+  const whole = await examined();
+  expect(whole.bytes).toBeGreaterThan(0);
+  expect(secrets(whole)).toEqual({ clear: 1 });
+  const own = await examined("--environment-only");
+  expect(own.bytes).toBeNull();
+  expect(Object.keys(own.facts)).toEqual(["functions", "open runs"]);
+  expect(secrets(own)).toBeUndefined();
+  expect(await terminal.run("webhooks", "add", "pay", "--provider", "github")).toBe(0);
+  expect(secrets(await examined("--environment-only"))).toEqual({ clear: 1 });
+  await terminal.run("doctor", "--environment-only");
+  expect(terminal.written.out).not.toMatch(/\d bytes/);
+});

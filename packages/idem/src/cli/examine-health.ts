@@ -36,15 +36,22 @@ export interface ExaminedPlace {
 export interface Examined {
   readonly findings: readonly Finding[];
   readonly facts: Readonly<Record<string, string>>;
-  readonly bytes: number;
+  /** Null where only an environment was asked about. */
+  readonly bytes: number | null;
 }
 
-export async function examineHealth(context: Context, reading: Reading): Promise<Examined> {
+/** Findings about the whole store that everyone on it has to know. */
+const ofEveryone: ReadonlySet<string> = new Set(["integrity", "owner-silent"]);
+
+export async function examineHealth(context: Context, reading: Reading, isOfStore: boolean): Promise<Examined> {
   const { env, rows } = reading;
   const place = await examinePlace(context, reading);
   const { functions } = await reading.reads.functions(env);
   const counts = await reading.reads.counts(env);
-  const findings: Finding[] = [...place.findings, ...(await findRollbacks(reading))];
+  const ofPlace = isOfStore
+    ? place.findings
+    : place.findings.filter(({ kind }) => ofEveryone.has(kind)).map(withoutFacts);
+  const findings: Finding[] = [...ofPlace, ...(await findRollbacks(reading))];
   const stuck = [
     ["run-without-job", "open without a job: nothing will take them up", await rows.runsWithoutJob(env, listMax)],
     [
@@ -71,14 +78,17 @@ export async function examineHealth(context: Context, reading: Reading): Promise
   findings.push(...(await findOverdue(context, reading, place)), ...(await findWaiting(reading, place.now)));
   return {
     findings,
-    bytes: place.bytes,
+    bytes: isOfStore ? place.bytes : null,
     facts: {
-      ...place.facts,
+      ...(isOfStore ? place.facts : {}),
       functions: String(functions.length),
       "open runs": `${counts.queued} queued, ${counts.running} running, ${counts.waiting} waiting, ${counts.parked} parked`,
     },
   };
 }
+
+/** Pages and rows of a damaged file are of any environment. */
+const withoutFacts = (finding: Finding): Finding => ({ ...finding, details: [], facts: {} });
 
 async function examinePlace(context: Context, reading: Reading): Promise<ExaminedPlace> {
   if (reading.place.kind === "file") return examineFile(context, reading.place);

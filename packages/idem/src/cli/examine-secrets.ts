@@ -3,8 +3,9 @@ import type { Finding } from "../radar/finding.ts";
 import { lookAtSecrets } from "../sdk/sealed-store.ts";
 import type { Reading } from "./command.ts";
 
-export async function examineSecrets({ reads, place }: Reading): Promise<Finding[]> {
-  const { clear, missing } = await lookAtSecrets(reads);
+/** Of one environment, or of all. */
+export async function examineSecrets({ reads, place }: Reading, onlyEnv: string | null): Promise<Finding[]> {
+  const { clear, missing } = await lookAtSecrets(reads, onlyEnv);
   const findings: Finding[] = [];
   if (clear > 0) {
     const isFile = place.kind === "file";

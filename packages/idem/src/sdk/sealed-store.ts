@@ -82,13 +82,13 @@ export interface SecretsFound {
 }
 
 /** Counts the secrets of a store, in clear and sealed, without opening one. A store in memory has none at rest. */
-export async function lookAtSecrets(reads: Store["reads"]): Promise<SecretsFound> {
+export async function lookAtSecrets(reads: Store["reads"], onlyEnv: string | null = null): Promise<SecretsFound> {
   const found = kept.get(reads);
   const missing = new Set<string>();
   let clear = 0;
   let sealed = 0;
   for (const kind of found === undefined ? [] : sealedKinds) {
-    for (const env of await reads.settingEnvironments(kind)) {
+    for (const env of onlyEnv === null ? await reads.settingEnvironments(kind) : [onlyEnv]) {
       for (const { value } of await found!.raw(env, kind)) {
         const id = sealedWith(value);
         if (id === null) clear += 1;

@@ -1,9 +1,10 @@
 // Permission to open an environment, and to hear of one.
 import { get } from "node:http";
 import { text } from "node:stream/consumers";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { MemoryStore } from "../store/memory/store.ts";
+import { storeCommandsOf } from "./beside/store-commands.ts";
 import { serverLimits } from "./limits.ts";
 import { type TestServer, testServer } from "./test-server.suite.ts";
 
@@ -103,6 +104,37 @@ test("a signing key hears of its own environment and of no other: metrics, statu
     expect(status).toBe(200);
     expect(text).not.toMatch(/default|late|secret/);
   }
+});
+
+test("a signing key hears of its own environment's leases, and nothing about the whole store from its doctor", async () => {
+  const server = await testServer(settings);
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  await server.define("busy", { event: "a/b" }, () => ended);
+  const begun = await server.ask(`/e/${eventKey("default")}`, json([{ name: "a/b" }, { name: "a/b" }]));
+  expect(begun.status).toBe(200);
+  const leasedFor = async (headers: Record<string, string>) => {
+    const { workers } = (await server.ask("/api/workers", { headers })).json;
+    const { answer } = (await server.ask("/api/store/workers", json({ input: [] }, headers))).json;
+    const sum = (rows: { leased: number }[]) => rows.reduce((all, { leased }) => all + leased, 0);
+    return [sum(workers), sum(answer)];
+  };
+  expect(await leasedFor(basic(passwords.password))).toEqual([2, 2]);
+  expect(await leasedFor(bearer(signingKey("a")))).toEqual([2, 2]);
+  expect(await leasedFor(bearer(signingKey("b")))).toEqual([0, 0]);
+  end();
+
+  const asked = vi.spyOn(storeCommandsOf(server.world), "ask").mockResolvedValue(null);
+  const id = "an-id-of-mine";
+  await server.ask("/api/doctor", json({ id }, basic(passwords.password)));
+  await server.ask("/api/doctor", json({ id }, bearer(signingKey("b"))));
+  const [operator, key] = asked.mock.calls;
+  expect(operator!.at(-1)).not.toContain("--environment-only");
+  expect(key!.at(-1)).toContain("--environment-only");
+  // Whoever has the key is not answered with what the operator's command found under the same id.
+  expect(operator!.slice(0, 2)).not.toEqual(key!.slice(0, 2));
 });
 
 test.each([

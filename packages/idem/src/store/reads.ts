@@ -185,8 +185,8 @@ export interface StoreReads {
   environments(): Promise<readonly string[]>;
   /** Those that have settings of this kind. */
   settingEnvironments(kind: string): Promise<readonly string[]>;
-  /** Workers of all environments in the order they began, those that are gone while their row is kept. */
-  workers(): Promise<readonly WorkerRow[]>;
+  /** Workers of all environments in the order they began, those that are gone while their row is kept; their leases of all, or of one. */
+  workers(leasedIn?: string): Promise<readonly WorkerRow[]>;
   /** Events by a value of their data, of those that keep such values. */
   valuesFound(env: string, filter: ValueFilter): Promise<readonly FoundValue[]>;
   /** Newest first. */

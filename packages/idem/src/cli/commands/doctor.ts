@@ -20,7 +20,7 @@ import { untilEnded } from "../until-ended.ts";
 export const doctor: Command = {
   name: "doctor",
   summary: "check the store, find stuck runs, and find what ran twice with the key that prevents it",
-  usage: "[--days <7>] [--near <60s>] [--report <file.md>]",
+  usage: "[--days <7>] [--near <60s>] [--report <file.md>] [--environment-only]",
   words: { min: 0, max: 0 },
   options: {
     days: { value: "7", help: "how far back to look for duplicates, up to 366" },
@@ -28,6 +28,9 @@ export const doctor: Command = {
     report: {
       value: "file.md",
       help: "write the doubled things with both runs' outputs, as Markdown and as CSV beside it; - with --json: into the document",
+    },
+    "environment-only": {
+      help: "leave out what is about the whole store: its size, its file or server, secrets of others",
     },
     ...serverOptions,
   },
@@ -41,7 +44,12 @@ export const doctor: Command = {
     const days = countOption(context, "days", 7, 366);
     const nearMs = durationOption(context, "near", 60_000);
     const server = await context.server();
-    const asked = { days, nearMs, isNoted: context.options.report !== undefined };
+    const asked = {
+      days,
+      nearMs,
+      isNoted: context.options.report !== undefined,
+      isOfStore: !context.flags.has("environment-only"),
+    };
     const { report, ...examined } =
       server === null
         ? await context.read((reading) => examineHere(context, reading, asked))
@@ -64,6 +72,8 @@ interface Asked {
   readonly days: number;
   readonly nearMs: number;
   readonly isNoted: boolean;
+  /** Whether the whole store is told of, and not the environment alone. */
+  readonly isOfStore: boolean;
 }
 
 interface Told extends Examined {
@@ -78,17 +88,21 @@ interface Report {
   readonly csv: string;
 }
 
-async function examineHere(context: Context, reading: Reading, { days, nearMs, isNoted }: Asked): Promise<Told> {
+async function examineHere(
+  context: Context,
+  reading: Reading,
+  { days, nearMs, isNoted, isOfStore }: Asked,
+): Promise<Told> {
   const { store, env } = reading;
   const since = context.now() - days * dayMs;
   const progress = showProgress(context.io, "rows looked at");
   let looked = 0;
   const onRow = () => progress.update(++looked, null);
-  const health = await examineHealth(context, reading);
+  const health = await examineHealth(context, reading, isOfStore);
   const functions = await configsOf(reading);
   const history = await examineHistory(reading, functions, { since, nearMs, windowMs: dayMs }, onRow);
   progress.end();
-  const secrets = await examineSecrets(reading);
+  const secrets = await examineSecrets(reading, isOfStore ? null : env);
   const verdicts = await examineVerdicts(reading, functions, context.now());
   const findings = [...health.findings, ...secrets, ...history.findings, ...verdicts];
   let report: Report | null = null;
@@ -126,7 +140,9 @@ function writeReport({ io }: Context, report: string, texts: Report): string[] {
 
 function show(context: Context, { store, env, facts, bytes, findings }: Omit<Told, "report">, days: number): void {
   const { paint } = context;
-  context.say(`${paint.bold(printable(store))}, ${bytes} bytes, environment "${printable(env)}"`);
+  context.say(
+    `${paint.bold(printable(store))}${bytes === null ? "" : `, ${bytes} bytes`}, environment "${printable(env)}"`,
+  );
   const width = Math.max(...Object.keys(facts).map((name) => name.length));
   for (const [name, value] of Object.entries(facts)) context.say(`  ${name.padEnd(width)}  ${printable(value)}`);
   for (const level of ["problem", "note"] as const) {

@@ -1,4 +1,6 @@
 // The caller: their permissions, and their name in the audit.
+import type { Store } from "../../store/store.ts";
+import type { World } from "../world.ts";
 import type { Session } from "./sessions.ts";
 
 /** `viewer` looks, `operator` acts. */
@@ -47,3 +49,14 @@ export const sessionActor = (session: Session): Actor => ({
 });
 
 export const sessionName = ({ role, mark }: Pick<Session, "role" | "mark">): string => `${role} session ${mark}`;
+
+/** Whether the store has environments that the caller may not hear of. */
+export async function hasOthers(
+  { credentials, engines }: Pick<World, "credentials" | "engines">,
+  { onlyEnv }: Actor,
+  { reads }: Pick<Store, "reads">,
+): Promise<boolean> {
+  if (onlyEnv === null) return false;
+  const known = [...credentials.environments, ...engines.keys(), ...(await reads.environments())];
+  return known.some((env) => env !== onlyEnv);
+}

@@ -61,6 +61,10 @@ export function workersSuite(open: OpenStore): void {
         ["w1", 2],
         ["w2", 1],
       ]);
+      expect((await store.reads.workers(env)).map(({ id, leased }) => [id, leased])).toEqual([
+        ["w1", 2],
+        ["w2", 0],
+      ]);
       await store.handBack("w1");
       expect(await store.reads.workers()).toMatchObject([
         { id: "w1", leased: 0, isDead: true },

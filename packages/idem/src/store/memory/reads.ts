@@ -338,8 +338,8 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return database.environmentsWith((tables) => tables.functions.all().some((row) => !row.archived));
     },
 
-    async workers() {
-      return listWorkers(database);
+    async workers(leasedIn) {
+      return listWorkers(database, leasedIn);
     },
   };
 }

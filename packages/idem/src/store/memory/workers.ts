@@ -37,9 +37,9 @@ export function handBack(database: Database, at: Moment, worker: string): { coun
   return { count };
 }
 
-export function listWorkers(database: Database): WorkerRow[] {
+export function listWorkers(database: Database, leasedIn?: string): WorkerRow[] {
   const leased = new Map<string, number>();
-  for (const tables of database.allEnvironments()) {
+  for (const tables of leasedIn === undefined ? database.allEnvironments() : [database.env(leasedIn)]) {
     for (const { leasedBy } of tables.jobs.all()) {
       if (leasedBy !== null) leased.set(leasedBy, (leased.get(leasedBy) ?? 0) + 1);
     }

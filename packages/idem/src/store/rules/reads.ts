@@ -115,13 +115,15 @@ const metadataSql = `
 const settingEnvironmentsSql = "select distinct env from settings where kind = ? order by env";
 const environmentsSql = "select distinct env from functions where archived_at is null order by env";
 // A scan of open work counts what they hold: nobody asks for it more than a few times a second.
-const workersSql = `
+const workersSql = (leasedIn: "" | "and env = ?") => `
   select w.id, w.node, w.version, w.role, w.started_at as "startedAt", w.beat_at as "beatAt", w.until,
          w.dead_at as "deadAt", coalesce(held.count, 0) as leased
     from workers w
-    left join (select leased_by, count(*) as count from jobs where leased_by is not null group by leased_by) held
+    left join (select leased_by, count(*) as count from jobs where leased_by is not null ${leasedIn} group by leased_by) held
       on held.leased_by = w.id
    order by w.id`;
+const workersOfAllSql = workersSql("");
+const workersInSql = workersSql("and env = ?");
 
 // By run, so that each is a range of its table's own tree: at most as many rows as a run may have steps.
 const givenSql = `
@@ -321,9 +323,10 @@ export const reads: Reads = {
   *environments(db) {
     return (yield* db.all<{ env: string }>(environmentsSql)).map(({ env }) => env);
   },
-  *workers(db) {
+  *workers(db, leasedIn) {
     const rows = yield* db.all<Omit<WorkerRow, "isDead" | "role"> & { role: NodeRole | null; deadAt: number | null }>(
-      workersSql,
+      leasedIn === undefined ? workersOfAllSql : workersInSql,
+      ...(leasedIn === undefined ? [] : [leasedIn]),
     );
     return rows.map(({ deadAt, ...row }) => ({ ...row, isDead: deadAt !== null }));
   },

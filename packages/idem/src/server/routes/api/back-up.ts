@@ -1,11 +1,12 @@
 // /api/backup: one moment of a SQLite store, made by `idem backup` beside the server and fetched in parts.
 import { z } from "zod";
 import { errors } from "../../../model/errors.ts";
+import type { Store } from "../../../store/store.ts";
 import { apiRoute } from "../../api/api-route.ts";
 import { partBytesMax } from "../../api/backup-bounds.ts";
 import { snapshotsOf } from "../../beside/snapshots.ts";
 import { ownId, underWay } from "../../beside/told-by-command.ts";
-import type { Actor } from "../../people/actor.ts";
+import { type Actor, hasOthers } from "../../people/actor.ts";
 import type { World } from "../../world.ts";
 
 const tag = "server";
@@ -23,7 +24,7 @@ export const makeBackup = apiRoute({
     z.object({ state: z.literal("ended"), bytes: z.number().int(), store: z.string(), sha256: z.string() }),
   ]),
   handle: async ({ body, env, world, engine, actor, audit }) => {
-    await checkAllSeen(world, actor, () => engine.store.reads.environments());
+    await checkAllSeen(world, actor, engine.store);
     const made = await snapshotsOf(world).make(env, body.id, () =>
       audit("take-backup", world.settings.store.replace(/^sqlite:/, "")),
     );
@@ -42,14 +43,12 @@ export const readBackup = apiRoute({
     next: z.number().int().nullable().describe("Where the next part begins; null after the last"),
   }),
   handle: async ({ params, body, world, engine, actor }) => {
-    await checkAllSeen(world, actor, () => engine.store.reads.environments());
+    await checkAllSeen(world, actor, engine.store);
     return snapshotsOf(world).read(params.backup!, body.offset);
   },
 });
 
 /** A copy has every environment: a signing key is of one. */
-async function checkAllSeen(world: World, { onlyEnv }: Actor, known: () => Promise<readonly string[]>): Promise<void> {
-  if (onlyEnv === null) return;
-  const others = [...new Set([...world.credentials.environments, ...(await known())])].filter((env) => env !== onlyEnv);
-  if (others.length > 0) throw errors.BACKUP_OF_OTHERS({ env: onlyEnv });
+async function checkAllSeen(world: World, actor: Actor, store: Store): Promise<void> {
+  if (await hasOthers(world, actor, store)) throw errors.BACKUP_OF_OTHERS({ env: actor.onlyEnv! });
 }

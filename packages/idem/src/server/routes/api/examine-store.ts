@@ -3,6 +3,7 @@ import { z } from "zod";
 import { apiRoute } from "../../api/api-route.ts";
 import { storeCommandsOf } from "../../beside/store-commands.ts";
 import { ownId, readJsonOf, underWay } from "../../beside/told-by-command.ts";
+import { hasOthers } from "../../people/actor.ts";
 
 export const examineStore = apiRoute({
   method: "POST",
@@ -27,8 +28,11 @@ export const examineStore = apiRoute({
     underWay,
     z.object({ state: z.literal("ended"), examined: z.looseObject({}).describe("What `idem doctor --json` says") }),
   ]),
-  handle: async ({ body, env, world }) => {
-    const { id, days, nearMs, report } = body;
+  handle: async ({ body, env, world, engine, actor }) => {
+    const { days, nearMs, report } = body;
+    const isOfStore = !(await hasOthers(world, actor, engine.store));
+    // An operator's examination of the environment says more, and is another one.
+    const id = isOfStore ? body.id : `${body.id} of ${env}`;
     const args = [
       "doctor",
       "--json",
@@ -37,6 +41,7 @@ export const examineStore = apiRoute({
       "--near",
       `${nearMs}ms`,
       ...(report ? ["--report", "-"] : []),
+      ...(isOfStore ? [] : ["--environment-only"]),
     ];
     const end = await storeCommandsOf(world).ask(env, id, args);
     if (end === null) return { state: "running" as const };

@@ -21,15 +21,15 @@ export const listWorkers = apiRoute({
           .describe("`silent`: its lease is over and nobody has swept up after it yet"),
         startedAt: z.number().int(),
         beatAt: z.number().int().nullable(),
-        leased: z.number().int().describe("Runs it holds, in all environments"),
+        leased: z.number().int().describe("Runs it holds, in all environments; for a signing key, in its own"),
       }),
     ),
     isShared: z.boolean().describe("False for a store that one process owns"),
   }),
-  handle: async ({ engine, now }) => ({
+  handle: async ({ engine, now, actor }) => ({
     now,
     isShared: engine.store.shared !== null,
-    workers: (await engine.store.reads.workers()).map(
+    workers: (await engine.store.reads.workers(actor.onlyEnv ?? undefined)).map(
       ({ id, node, role, version, startedAt, beatAt, until, isDead, leased }) => ({
         id,
         node,

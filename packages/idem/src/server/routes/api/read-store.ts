@@ -16,14 +16,16 @@ export const readStore = apiRoute({
   viewerMay: true,
   body: { input: z.array(z.unknown()).max(4).describe("What the read takes, after the environment") },
   answer: z.object({ answer: z.unknown().describe("What the store answers") }),
-  handle: async ({ params, body, engine, env }) => {
+  handle: async ({ params, body, engine, env, actor }) => {
     const read = storeReadNames.find((each) => each === params.read);
     if (read === undefined) {
       throw errors.REQUEST_INVALID({ why: `there is no read ${JSON.stringify(params.read?.slice(0, 60))}` });
     }
     const input = readInput(storeReadInputs[read], body.input, "input") as readonly unknown[];
     const reads = engine.store.reads as unknown as Readonly<Record<string, (...input: unknown[]) => Promise<unknown>>>;
-    const answer = await reads[read]!(...(withoutEnvironment.includes(read) ? [] : [env]), ...input);
+    // A signing key hears what workers hold in its own environment.
+    const own = read === "workers" && actor.onlyEnv !== null ? [actor.onlyEnv] : [];
+    const answer = await reads[read]!(...(withoutEnvironment.includes(read) ? own : [env]), ...input);
     return { answer: read === "settings" ? (answer as readonly Setting[]).flatMap(withoutSecrets) : answer };
   },
 });

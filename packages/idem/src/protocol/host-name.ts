@@ -7,8 +7,16 @@ export function hostNameOf(host: string): string {
   return (colon === -1 ? host : host.slice(0, colon)).toLowerCase();
 }
 
+const byte = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+const ipv4 = new RegExp(`^${byte}(?:\\.${byte}){3}$`);
+
+/** An address as browsers write it, and no name. */
+export const isAddress = (name: string): boolean =>
+  ipv4.test(name) || (name.includes(":") && URL.canParse(`http://[${name}]`));
+
+/** Exactly these: any other name, `x.localhost` among them, is answered by a resolver, which may be somebody else's. */
 export const isLoopback = (name: string): boolean =>
-  name === "localhost" || name.endsWith(".localhost") || name === "::1" || /^127\.\d+\.\d+\.\d+$/.test(name);
+  name === "localhost" || name === "::1" || (ipv4.test(name) && name.startsWith("127."));
 
 /** Of the other end of a line; also as IPv6 writes IPv4. */
 export const isOwnAddress = (address: string): boolean => isLoopback(address.replace(/^::ffff:/i, ""));

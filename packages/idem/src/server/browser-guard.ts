@@ -4,18 +4,11 @@
 // - a request by another site's page, as the browser says, is refused in dev, but for links to a page of ours;
 // - a foreign Origin may not change anything in dev, and never what is open to operators, whose password browsers remember.
 import { errors } from "../model/errors.ts";
-import { hostNameOf, isLoopback } from "../protocol/host-name.ts";
+import { hostNameOf, isAddress, isLoopback } from "../protocol/host-name.ts";
 import type { Access } from "./route.ts";
 import type { ServerSettings } from "./world.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
-
-/**
- * Names no stranger's DNS can answer for: addresses, this machine's own names, names without a dot (a container's), and
- * `.internal`, which is kept for private use (host.docker.internal).
- */
-const isOurs = (name: string): boolean =>
-  isLoopback(name) || /^[\d.]+$/.test(name) || name.includes(":") || !name.includes(".") || name.endsWith(".internal");
 
 /** Not asked for by a page of another site, or by a link that leads to a page of ours. */
 export function isOwnOrLink(method: string, access: Access, headers: Headers): boolean {
@@ -36,12 +29,24 @@ export class BrowserGuard {
   checkHost(headers: Headers): void {
     const { host } = headers;
     if (this.settings.mode !== "dev" || host === undefined || this.ours.has(host)) return;
-    const { settings } = this;
     const name = hostNameOf(host);
-    if (!isOurs(name) && name !== settings.host && !settings.allowHosts.includes(name)) {
-      throw errors.ORIGIN_REFUSED({ why: `"${name.slice(0, 100)}" is no name of this machine` });
+    if (!this.isOurs(name)) {
+      throw errors.ORIGIN_REFUSED({
+        why: `"${name.slice(0, 100)}" is no name of this machine; --allow-host names others`,
+      });
     }
     if (this.ours.size < 100) this.ours.add(host);
+  }
+
+  /**
+   * An exact list. Names without a dot and those under `.internal` are answered by the resolver of whatever network the machine is in, so a page can
+   * have them point here as well. An address is no name, and is ours where the server listens beyond loopback.
+   */
+  private isOurs(name: string): boolean {
+    const { host, allowHosts } = this.settings;
+    if (isLoopback(name) || name === host.toLowerCase()) return true;
+    if (allowHosts.some((each) => each.toLowerCase() === name)) return true;
+    return !isLoopback(host) && isAddress(name);
   }
 
   /** Before anything is done for a page of another site. */

@@ -537,9 +537,35 @@ describe("who may ask", () => {
     for (const host of ["evil.example", "evil.example:8288", "127.0.0.1.evil.example"]) {
       expect(await named(host)).toMatchObject({ status: 403 });
     }
-    for (const host of ["localhost:1", "127.0.0.1", "[::1]:8288", "idem", "host.docker.internal:8288"]) {
-      expect(await named(host)).toMatchObject({ status: 200 });
+    // A resolver answers these as it likes: one of a network that somebody else runs, say.
+    for (const host of [
+      "idem",
+      "wpad:8288",
+      "evil.internal",
+      "host.docker.internal:8288",
+      "evil.localhost",
+      "1.2.3.4.5",
+      "a:b",
+    ]) {
+      expect(await named(host), host).toMatchObject({ status: 403 });
     }
+    // An address is no name, but this server is not there: it listens on loopback.
+    for (const host of ["192.168.1.7:8288", "[fe80::1]:8288", "127.0.0.999", "127.1", "0177.0.0.1", "0.0.0.0"]) {
+      expect(await named(host), host).toMatchObject({ status: 403 });
+    }
+    for (const host of ["localhost:1", "LOCALHOST", "127.0.0.1", "127.8.8.8:8288", "[::1]:8288"]) {
+      expect(await named(host), host).toMatchObject({ status: 200 });
+    }
+  });
+
+  test("in dev a name that was given is this machine's, and beyond loopback so are addresses", async () => {
+    const inContainer = { mode: "dev", host: "0.0.0.0", allowHosts: ["idem", "host.docker.internal"] } as const;
+    const server = await open(table, { settings: inContainer });
+    const named = async (host: string) =>
+      (await ask(server, { path: "/signed", headers: { host }, body: "{}" })).status;
+    const welcome = ["idem:8288", "Host.Docker.Internal", "192.168.1.7:8288", "[fe80::1]:8288", "localhost"];
+    for (const host of welcome) expect(await named(host), host).toBe(200);
+    for (const host of ["other", "x.idem", "evil.internal", "999.1.1.1"]) expect(await named(host), host).toBe(403);
   });
 
   test("a page of another site changes nothing in dev, and a page of this machine may", async () => {

@@ -7,7 +7,7 @@ export const dev: Command = {
   summary: "run a server on this machine for apps in development; asks for no keys",
   whyNoServer: "it is a server itself; --store says where it keeps events and runs.",
   usage:
-    "[-u <url>] [--port <8288>] [--store <address>] [--no-discovery] [--no-poll] [--host <0.0.0.0> --anyone-may-act]",
+    "[-u <url>] [--port <8288>] [--store <address>] [--no-discovery] [--no-poll] [--host <0.0.0.0> --anyone-may-act] [--allow-host <name>]",
   words: { min: 0, max: 0 },
   options: {
     ...serverOptions,
@@ -18,6 +18,11 @@ export const dev: Command = {
     "no-discovery": { help: "do not look for apps on this machine" },
     "anyone-may-act": {
       help: "with --host beyond loopback: whoever reaches this server acts as its operator, without a key",
+    },
+    "allow-host": {
+      value: "name",
+      isMany: true,
+      help: "a name other than localhost by which this server may be called, such as host.docker.internal; may be repeated",
     },
     "no-poll": { help: "do not ask known apps whether their functions changed" },
   },
@@ -37,6 +42,7 @@ export const dev: Command = {
       mode: "dev" as const,
       discovery: !flags.has("no-discovery"),
       poll: !flags.has("no-poll"),
+      allowHosts: context.lists["allow-host"] ?? [],
       anyoneMayAct: flags.has("anyone-may-act"),
     };
     if (settings.anyoneMayAct && options.host !== undefined) {

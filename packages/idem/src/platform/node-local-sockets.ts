@@ -4,6 +4,7 @@ import { chmodSync, lstatSync, rmSync, statSync } from "node:fs";
 import { createServer, connect as openConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
 import { realFile } from "./node-files.ts";
 import type { LocalConnection, LocalSockets } from "./platform.ts";
 
@@ -48,6 +49,20 @@ function isOwners(name: string, file: string): boolean {
   return socket.uid === process.getuid() || socket.uid === statSync(file, { throwIfNoEntry: false })?.uid;
 }
 
+/**
+ * A socket is bound, and can be reached, before listen returns: with the process's own umask others could open it until its mode is changed. The mask is
+ * the process's, so it is as it was before anything else runs here. A thread cannot change it; there the mode is changed right after.
+ */
+function privately(bind: () => void): void {
+  if (isWindows || !isMainThread) return bind();
+  const before = process.umask(0o077);
+  try {
+    bind();
+  } finally {
+    process.umask(before);
+  }
+}
+
 export const nodeLocalSockets: LocalSockets = {
   listen: async (file, onConnection) => {
     const name = localSocketName(file);
@@ -63,7 +78,7 @@ export const nodeLocalSockets: LocalSockets = {
     server.maxConnections = connectionsMax;
     await new Promise<void>((listening, refused) => {
       server.once("error", refused);
-      server.listen(name, listening);
+      privately(() => server.listen({ path: name, exclusive: true }, listening));
     });
     server.on("error", () => server.close());
     if (!isWindows) chmodSync(name, 0o600);

@@ -1,9 +1,9 @@
 // The owner's local socket, over real files and real sockets.
 import { lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { localSocketName, nodeLocalSockets } from "../platform/node-local-sockets.ts";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { MemoryStore } from "../store/memory/store.ts";
@@ -107,6 +107,27 @@ describe("the owner's socket", () => {
   test("only its user may open it", async () => {
     const { file } = await openSocket();
     expect(lstatSync(`${file}-sock`).mode & 0o777).toBe(0o600);
+  });
+
+  test("only its user may open it from the moment it is there, whatever the process's umask", async () => {
+    const modes: number[] = [];
+    const listen = Server.prototype.listen;
+    const spy = vi.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server, ...given: any[]) {
+      const made = Reflect.apply(listen, this, given) as Server;
+      // It is bound when listen returns, and reached before anything that follows.
+      modes.push(lstatSync(String(this.address())).mode & 0o077);
+      return made;
+    });
+    const before = process.umask(0);
+    try {
+      const { file } = await openSocket();
+      expect(modes).toEqual([0]);
+      expect(lstatSync(`${file}-sock`).mode & 0o777).toBe(0o600);
+      expect(process.umask()).toBe(0);
+    } finally {
+      process.umask(before);
+      spy.mockRestore();
+    }
   });
 
   test("lines that are no requests are refused, and a line without an end is cut off at its bound", async () => {

@@ -6,7 +6,8 @@ const completed = (value: unknown) => ({ state: "completed", result: JSON.string
 test("a kept response is replayed with its status, headers and body, but not what belongs to another connection or origin", () => {
   const headers = {
     "Content-Type": "text/plain",
-    "X-Kept": "é",
+    "X-Request-Id": "é",
+    "Retry-After": "3",
     "Set-Cookie": "a=b",
     "Content-Length": "99",
     "Transfer-Encoding": "chunked",
@@ -15,9 +16,35 @@ test("a kept response is replayed with its status, headers and body, but not wha
   };
   expect(endpointOutput(completed({ status: 418, headers, body: "tea", version: 2 }))).toEqual({
     status: 418,
-    headers: { "content-type": "text/plain", "x-kept": "é" },
+    headers: { "content-type": "text/plain", "x-request-id": "é", "retry-after": "3" },
     body: "tea",
   });
+});
+
+test("a kept response speaks for its app, not for this server: only headers of a list are its answer's, in its stream all are data", () => {
+  const hostile = {
+    "Clear-Site-Data": '"*"',
+    "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+    Refresh: "0; url=https://evil.example",
+    "WWW-Authenticate": "Basic realm=idem",
+    "Content-Security-Policy": "default-src *",
+    "X-Accel-Redirect": "/internal/secret",
+    "X-Sendfile": "/etc/passwd",
+    Link: "<https://evil.example/x>; rel=preload",
+    "Access-Control-Allow-Origin": "https://evil.example",
+    "Access-Control-Allow-Credentials": "true",
+    "Public-Key-Pins": "pin-sha256=x",
+    "Alt-Svc": 'h2="evil.example:443"',
+    "Report-To": "{}",
+    NEL: "{}",
+    "Service-Worker-Allowed": "/",
+    "Set-Cookie": "session=mine",
+    "X-Inngest-Signature": "t=1&s=2",
+  };
+  const end = completed({ status: 200, headers: { ...hostile, "Content-Type": "text/html" }, body: "" });
+  expect(endpointOutput(end).headers).toEqual({ "content-type": "text/html" });
+  expect(responseEvent(end)).toContain('"refresh":"0; url=https://evil.example"');
+  expect(responseEvent(end)).not.toContain("session=mine");
 });
 
 test("a result that is no response is answered as JSON", () => {

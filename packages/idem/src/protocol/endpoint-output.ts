@@ -25,9 +25,37 @@ const droppedHeaders = new Set([
   "upgrade",
 ]);
 
+/**
+ * Sent by this server, in whose name the app must not speak: it could sign everyone out (Clear-Site-Data), forbid plain HTTP for the whole host
+ * (Strict-Transport-Security), lead elsewhere (Refresh), ask for a password, or give orders to a proxy in front (X-Accel-Redirect). What describes
+ * the body or how to come again is all there is.
+ */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "cache-control",
+  "content-disposition",
+  "content-language",
+  "content-type",
+  "etag",
+  "expires",
+  "last-modified",
+  "location",
+  "retry-after",
+  "vary",
+  "x-correlation-id",
+  "x-request-id",
+]);
+
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
-export function endpointOutput({ state, result }: End): EndpointOutput {
+/** As an answer of this server. */
+export function endpointOutput(end: End): EndpointOutput {
+  const { status, headers, body } = keptOutput(end);
+  const own = Object.entries(headers).filter(([name]) => ownHeaders.has(name));
+  return { status, headers: Object.fromEntries(own), body };
+}
+
+/** As data, which a caller's code reads: no browser and no proxy acts by its headers. */
+function keptOutput({ state, result }: End): EndpointOutput {
   if (state !== "completed") {
     // Its stack is for the people who run the app, not for the caller.
     const { name, message } = readError(result ?? "{}");
@@ -63,7 +91,7 @@ function replayed(headers: unknown): Record<string, string> {
 
 /** The event that ends the stream of a run. */
 export function responseEvent(end: End): string {
-  const { status, headers, body } = endpointOutput(end);
+  const { status, headers, body } = keptOutput(end);
   const data = {
     status: end.state === "completed" ? "succeeded" : "failed",
     response: { body, headers, statusCode: status },

@@ -1,15 +1,7 @@
-// Text from payloads, made safe for a terminal: an event may not move the cursor, change colours or reorder what is read.
+// What a terminal is shown: text from payloads made safe, without passwords, and as wide as it is.
+import { printable } from "../model/printable.ts";
 
-// Control characters, format characters (bidirectional overrides, zero-width), line and paragraph separators, and halves of
-// surrogate pairs.
-const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-const named: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-
-export const printable = (text: string): string =>
-  text.replaceAll(unsafe, (char) => {
-    const code = char.codePointAt(0)!;
-    return named[char] ?? (code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`);
-  });
+export { printable };
 
 /** JSON on one line, safe to print. */
 export const printableJson = (value: unknown): string => printable(JSON.stringify(value) ?? "undefined");

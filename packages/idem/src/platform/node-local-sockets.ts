@@ -54,12 +54,11 @@ function isOwners(name: string, file: string): boolean {
  * the process's, so it is as it was before anything else runs here. A thread cannot change it; there the mode is changed right after.
  */
 function privately(bind: () => void): void {
-  if (isWindows || !isMainThread) return bind();
-  const before = process.umask(0o077);
+  const before = isWindows || !isMainThread ? null : process.umask(0o077);
   try {
     bind();
   } finally {
-    process.umask(before);
+    if (before !== null) process.umask(before);
   }
 }
 

@@ -1,5 +1,6 @@
 // The note for Monday morning: every doubled entity with both runs' step outputs side by side, as Markdown for people and as
 // CSV for writing the credit memos.
+import { csvOf } from "../model/csv.ts";
 import type { Doubled, DoubledEntity } from "./doubled-runs.ts";
 import { instant, span } from "./finding.ts";
 
@@ -142,11 +143,5 @@ export function noteAsCsv(note: MondayNote): string {
       }
     }
   }
-  return rows.map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
-}
-
-/** RFC 4180; a cell that a spreadsheet would take for a formula begins with an apostrophe. */
-function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return csvOf(rows);
 }

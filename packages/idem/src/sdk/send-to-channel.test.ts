@@ -107,6 +107,34 @@ test("Slack is told in plain text: what stands in a payload calls nobody", async
   });
 });
 
+test("what stands in a payload adds no line, calls nobody and is no link, on any kind of channel and in what only understands Slack's form", async () => {
+  const forged =
+    "x\r\nBcc: eve@example.com\n\nEverything: idem radar \u001b[2J\u202e\u2028@everyone [idem](https://evil.example) @channel";
+  const hostile = { ...message, title: forged, lines: [forged, "second"] };
+  const { got, url } = await httpReceiver(200);
+  await sendToChannel(channelOf({ kind: "slack", url }), hostile, ports());
+  const { text, blocks } = JSON.parse(got[0]!.body);
+  // Mattermost and Discord read this field as Markdown with mentions, and ignore the blocks.
+  expect(text).not.toMatch(/@everyone|@channel|\]\(|https:\/\//);
+  expect(text).toContain("everyone");
+  const unsafe = /[\p{Cc}\u202e\u2028]/u;
+  expect(text).not.toMatch(unsafe);
+  expect(blocks[0].text.text).not.toMatch(unsafe);
+  expect(blocks[1].text.text.split("\n")).toHaveLength(2);
+
+  const { mail, url: smtp } = await smtpReceiver();
+  const email = { kind: "email", url: smtp, from: "radar@example.com", to: ["ada@example.com"] };
+  await sendToChannel(channelOf(email), hostile, ports());
+  expect(mail()).not.toMatch(/^Bcc:/m);
+  expect(mail()).not.toMatch(/^Everything: idem radar/m);
+
+  const logged: string[] = [];
+  const log = { ...ports(), logger: { warn: (...words: unknown[]) => void logged.push(words.join(" ")) } };
+  await sendToChannel(channelOf({ kind: "log" }), hostile, log);
+  expect(logged).toHaveLength(1);
+  expect(logged[0]).not.toMatch(unsafe);
+});
+
 test("an e-mail goes to everybody in plain text, and a wrong password is said without it", async () => {
   const { said, mail, url } = await smtpReceiver();
   const email = { kind: "email", url, from: "radar@example.com", to: ["ada@example.com", "bob@example.com"] };

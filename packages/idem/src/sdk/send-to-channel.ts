@@ -4,6 +4,7 @@ import { createHash, createHmac } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import type { Logger } from "../execute/function-code.ts";
 import { rangeOf } from "../model/ip-range.ts";
+import { printable } from "../model/printable.ts";
 import { guardedLookup } from "../platform/guarded-lookup.ts";
 import { openHttpCalls } from "../platform/node-http.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -31,11 +32,9 @@ export interface ChannelPorts {
   readonly signal?: AbortSignal;
 }
 
-export async function sendToChannel(
-  channel: Channel,
-  message: ChannelMessage,
-  ports: ChannelPorts,
-): Promise<SendAnswer> {
+export async function sendToChannel(channel: Channel, given: ChannelMessage, ports: ChannelPorts): Promise<SendAnswer> {
+  // Names of events and fields, and values, are senders' words: each stays on the line it is quoted in.
+  const message = { ...given, title: printable(given.title), lines: given.lines.map(printable) };
   try {
     const why = channel.url === null ? null : (ports.refuses?.(channel.url) ?? null);
     if (why !== null) return { kind: "failed", why };
@@ -114,9 +113,20 @@ function slackBody({ title, lines }: ChannelMessage): string {
     type: "section",
     text: { type: "plain_text", text: text.slice(0, slackTextMax), emoji: false },
   });
-  const text = title.slice(0, slackTextMax).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const text = calmed(title.slice(0, slackTextMax));
   return JSON.stringify({ text, blocks: [section(title), section(lines.join("\n"))] });
 }
+
+/**
+ * Slack reads markup between angle brackets. Others that take Slack's form (Mattermost, Discord) read this text as Markdown, with mentions of
+ * everyone; a character without a width keeps them from it.
+ */
+const calmed = (text: string): string =>
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll(/@|\](?=\()|:(?=\/\/)/g, "$&\u200b");
 
 async function mail(channel: Channel, message: ChannelMessage, { lookup }: ChannelPorts): Promise<SendAnswer> {
   const { url, from, to } = channel;

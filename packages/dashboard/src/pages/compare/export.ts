@@ -40,7 +40,7 @@ const shown = (text: string | undefined, against: string | undefined): string =>
   text === undefined ? missing : differingPart(text, against);
 
 // A cell that begins so is a formula to a spreadsheet; the apostrophe makes it text.
-const formula = /^[=+\-@\t\r]/;
+const formula = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 const field = (text: string): string => `"${(formula.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 
 export function csvOf({ parts }: Compared): string {

@@ -1,5 +1,6 @@
 // GET /api/audit: what people did by hand, newest first, by who did what to which thing and when; as CSV for a spreadsheet.
 import { z } from "zod";
+import { csvOf } from "../../../model/csv.ts";
 import { findAudit } from "../../../observe/find-audit.ts";
 import type { AuditRow } from "../../../store/audit.ts";
 import { apiRoute, RawAnswer } from "../../api/api-route.ts";
@@ -82,13 +83,4 @@ function csvAnswer(rows: readonly AuditRow[], next: string | null): RawAnswer {
     },
     body: csvOf([columns, ...cells]),
   });
-}
-
-/** Rows for a spreadsheet (RFC 4180). Cells it would take for formulas stay text: subjects and reasons are anybody's words. */
-const csvOf = (rows: readonly (readonly string[])[]): string =>
-  rows.map((cells) => `${cells.map(cellOf).join(",")}\r\n`).join("");
-
-function cellOf(text: string): string {
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }

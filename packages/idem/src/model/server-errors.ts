@@ -23,6 +23,17 @@ export const serverErrors = {
     what: ({ runId, why }) => `Run ${runId} takes no more steps from this call: ${why}`,
     next: "Stop here; the run goes on elsewhere or has ended, and what was recorded is kept",
   }),
+  CALL_STALE: define<{ runId: string; why: string }>({
+    retry: "later",
+    what: ({ runId, why }) => `A call of run ${runId} was not executed: ${why}`,
+    next: "Nothing to do; the server makes a new call",
+  }),
+  CALL_MISDIRECTED: define<{ runId: string; what: string; requested: string; signed: string }>({
+    retry: "after-fix",
+    what: ({ runId, what, requested, signed }) =>
+      `A call of run ${runId} was not executed: its address names the ${what} "${requested}", its signed body "${signed}"`,
+    next: "Let proxies pass on the query of calls unchanged",
+  }),
   CLIENT_SERVED: define<{ client: string; server: string }>({
     retry: "after-fix",
     what: ({ client, server }) =>

@@ -1,6 +1,7 @@
 // A call as the app receives it (docs/reference/wire.md#a-call): which run, which step, and what the run already has.
 import { errors } from "../model/errors.ts";
 import type { Outcome } from "../model/step.ts";
+import { isUlid } from "../model/ulid.ts";
 
 export interface AppCall {
   readonly runId: string;
@@ -23,6 +24,18 @@ export interface AppCall {
   readonly destination: Destination | null;
   /** Steps that are begun and have no outcome yet; only an Idem server says it. */
   readonly open: readonly string[];
+  readonly signed: SignedNames;
+}
+
+/** What the signed body says that the unsigned query and headers say as well. Null where the server does not say it. */
+export interface SignedNames {
+  /** The function's name; only an Idem server says it. */
+  readonly fn: string | null;
+  /** Of an Idem server the one in the query; other servers put anything here. */
+  readonly stepId: string | null;
+  readonly requestId: string | null;
+  /** The fence of the run's lease. */
+  readonly generation: number | null;
 }
 
 export interface Destination {
@@ -62,8 +75,28 @@ export function readAppCall(body: unknown, stepId: string): AppCall {
     memo: readAppMemo(steps, isObject(ctx.stack) ? ctx.stack.stack : null),
     destination: readDestination(ctx.idem),
     open: readOpen(ctx.idem),
+    signed: readSigned(ctx),
   };
 }
+
+function readSigned({ idem, step_id: stepId, request_id: requestId, generation_id: generation }: Ctx): SignedNames {
+  const isOurs = isObject(idem) && isText(idem.fn);
+  return {
+    fn: isOurs ? (idem.fn as string) : null,
+    stepId: isOurs && isText(stepId) ? stepId : null,
+    requestId: isText(requestId) ? requestId : null,
+    generation: typeof generation === "number" && Number.isSafeInteger(generation) ? generation : null,
+  };
+}
+
+/** A call's place among those of its run; null for a call of another server, which numbers them in its own way or not at all. */
+export function numberOf({ runId, target, signed }: AppCall) {
+  const { fn, requestId, generation } = signed;
+  if (fn === null || requestId === null || !isUlid(requestId) || generation === null) return null;
+  return { runId, target, requestId, generation };
+}
+
+type Ctx = Readonly<Record<string, unknown>>;
 
 const isEvent = (event: unknown): event is Record<string, unknown> => isObject(event) && typeof event.name === "string";
 

@@ -1,5 +1,5 @@
 // Classifies an app's answer to a call (docs/reference/wire.md#an-answer). A 2xx that did not come from an SDK is never a success.
-import { errors } from "../model/errors.ts";
+import { type ErrorCode, errors } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { SerializedError } from "../model/user-errors.ts";
 import { errorOf, readOps, type WireOp } from "./wire-ops.ts";
@@ -52,7 +52,9 @@ export function readCallReply(raw: Answer): CallReply {
     return { kind: "not-the-app", why: `it answered ${status}, which no SDK does` };
   }
   const error = readFailure(body, status);
-  if (error.name === "StaleDispatchError") return { kind: "stale" };
+  if (error.name === "StaleDispatchError" || error.name === ("CALL_STALE" satisfies ErrorCode))
+    return { kind: "stale" };
+  if (error.name === ("CALL_MISDIRECTED" satisfies ErrorCode)) return { kind: "not-the-app", why: error.message };
   if (status === 401) {
     return {
       kind: "not-the-app",

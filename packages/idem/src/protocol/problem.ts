@@ -25,6 +25,7 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   REPLY_TOO_LARGE: 413,
   SIGNAL_TAKEN: 409,
   CHECKPOINT_STALE: 409,
+  CALL_STALE: 409,
   APP_SYNC_FAILED: 502,
   RUN_EXISTS: 409,
   BODY_TOO_LARGE: 413,

@@ -9,7 +9,7 @@ import { withoutKeyPrefix } from "./signing-key.ts";
 export const signatureHeader = "x-inngest-signature";
 
 // The same either way as in the SDK: clocks of two machines differ, and nobody knows whose is ahead.
-const signatureMsMax = 5 * 60 * 1_000;
+export const signatureMsMax = 5 * 60 * 1_000;
 /**
  * As every SDK writes it, and no other form: nothing is between body and time in what is signed, so a time with leading zeros would let digits
  * at the end of a body pass for the beginning of the time.

@@ -153,6 +153,23 @@ test.each(Object.keys(adapters))("%s: calls, syncs and probes are answered and s
   expect([probe.status, await probe.text()]).toEqual([200, ""]);
 });
 
+test.each(Object.keys(adapters))(
+  "%s: a captured call is executed once, at whichever address it is served",
+  async (name) => {
+    const idem = client();
+    const [url, other] = [await adapters[name]!(idem), await adapters[name]!(idem)];
+    const query = "?fnId=shop-fn&stepId=step";
+    const text = canonicalJson(callBody({ ctx: { ...classic, request_id: "01J00000000000000000000000" } }));
+    const headers = { "content-type": "application/json", [signatureHeader]: signRequest(text, key, Date.now()) };
+    const send = async (to: string, body: string) =>
+      (await fetch(`${to}${query}`, { method: "POST", headers, body })).status;
+    expect(await send(url, text)).toBe(206);
+    for (const to of [url, other]) {
+      for (const body of [text, JSON.stringify(JSON.parse(text), null, 1)]) expect(await send(to, body)).toBe(409);
+    }
+  },
+);
+
 // A parser that stands before reads by its own bound.
 const unparsed = Object.keys(adapters).filter((name) => !name.includes("express.json"));
 

@@ -65,6 +65,8 @@ describe("signatures", () => {
       [pretty, key],
       [body, oldKey],
     ] as const) {
+      // In the same second both would be one call.
+      await platform.advance(1_000, async () => {});
       const answer = await signed("POST", url, text, by);
       expect(answer.status).toBe(206);
       // The answer is signed with the key of the call, over its bytes.
@@ -482,6 +484,7 @@ describe("a stranger's body", () => {
       ["x".repeat(4_200_000), 401],
     ] as const) {
       expect((await asSent(written(withData(data)))).status).toBe(status);
+      await platform.advance(1_000, async () => {});
       const canonical = canonicalJson(JSON.parse(withData(data)));
       expect((await signed("POST", url, canonical)).status).toBe(206);
     }

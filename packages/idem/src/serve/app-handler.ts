@@ -15,7 +15,14 @@ import { Tracing } from "../observe/tracing.ts";
 import { environmentVariable } from "../platform/node-platform.ts";
 import { packageVersion } from "../platform/package-files.ts";
 import { type AppAnswer, internalAnswer } from "../protocol/app-answer.ts";
-import { type AppCall, readAppCall, readAppEvents, readAppMemo } from "../protocol/app-call.ts";
+import {
+  type AppCall,
+  numberOf,
+  readAppCall,
+  readAppEvents,
+  readAppMemo,
+  type SignedNames,
+} from "../protocol/app-call.ts";
 import { CallCheck, signAnswer } from "../protocol/app-signature.ts";
 import { hostNameOf } from "../protocol/host-name.ts";
 import { statusOf } from "../protocol/problem.ts";
@@ -31,6 +38,7 @@ import { callPorts } from "./call-ports.ts";
 import { describeApp, sdkHeaders } from "./describe-app.ts";
 import { checkDevCall } from "./dev-guard.ts";
 import { registerInBand, registerOutOfBand } from "./register-app.ts";
+import { type CallSignature, SeenCalls } from "./seen-calls.ts";
 import { answerCall } from "./served-call.ts";
 
 export interface ServeOptions {
@@ -122,6 +130,7 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
   const tracing = new Tracing(served.platform, packageVersion);
   const all = new HeldBytes(readBytes("heldBytesMax", options.heldBytesMax ?? heldBytesMax));
   const bodyBytesMax = readBytes("callBytesMax", options.callBytesMax ?? callBytesMax);
+  const seen = seenBy(idem);
   let toldAtMs = Number.NEGATIVE_INFINITY;
   tellAtStart(settings);
 
@@ -132,6 +141,11 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
       const { answer, key } = await handle(request, body);
       return withHeaders(answer, key);
     } catch (error) {
+      if (error instanceof RefusedCall) {
+        const { code, message } = error.cause;
+        logRefused(request.method, message);
+        return withHeaders(internalAnswer(statusOf(code), code, message), error.key);
+      }
       return withHeaders(refusal(error), null);
     } finally {
       body.giveBack();
@@ -146,24 +160,27 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
     }
     if (settings.isDev) checkDevCall(request, settings.devHosts);
     const isSync = method === "PUT" && request.header("x-inngest-sync-kind") !== "in_band";
-    const { verified, bytes } = await readTrusted(request, body);
+    const { verified, bytes, signature } = await readTrusted(request, body);
     const key = verified.kind === "valid" ? verified.key : null;
+    if (verified.kind === "valid" && signature !== null && seen.isOwn(signature.s)) {
+      throw new RefusedCall(errors.CALL_STALE({ runId: "unknown", why: "its signature is that of an answer" }), key);
+    }
     if (isSync) {
       // Unsigned, nothing in the request may decide where calls go from now on.
       if (verified.kind === "refused" && settings.url === null) return { answer: unauthorized, key };
       return { answer: await registerOutOfBand(settings, request, textOf(bytes)), key };
     }
     if (verified.kind === "refused") {
-      tellRefused(method, verified.why);
+      logRefused(method, verified.why);
       return { answer: unauthorized, key };
     }
     if (method === "GET") return { answer: describeApp(settings), key };
     if (method === "PUT") return { answer: registerInBand(settings, textOf(bytes)), key };
-    return { answer: await answerPost(request, query, bytes), key };
+    return { answer: await answerPost(request, query, bytes, { key, signature }), key };
   }
 
   /** A thousand refused calls do not fill the log as well. */
-  function tellRefused(method: string, why: string): void {
+  function logRefused(method: string, why: string): void {
     const now = served.platform.monoMs();
     if (now - toldAtMs < refusalToldMs) return;
     toldAtMs = now;
@@ -177,20 +194,28 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
       body.announce(Number(request.header("content-length") ?? 0));
       return body.read(request.body(), hear);
     };
-    if (settings.isDev) return { verified: { kind: "valid", key: null }, bytes: await readBody(() => {}) };
+    if (settings.isDev) {
+      return { verified: { kind: "valid", key: null }, bytes: await readBody(() => {}), signature: null };
+    }
     const keys = served.server.options.signingKeys;
     if (keys.length === 0) throw noKey;
     const header = request.header(signatureHeader);
     const now = served.platform.wallMs();
     const said = readSignature(header, now);
-    if (said.kind === "refused") return { verified: said, bytes: nothing };
+    if (said.kind === "refused") return { verified: said, bytes: nothing, signature: null };
     const check = new CallCheck(header!, said, keys, now);
     const bytes = await readBody((piece) => check.hear(piece));
     const verified = check.verdict(bytes);
-    return { verified, bytes: verified.kind === "valid" ? bytes : nothing };
+    const signature = { s: said.s, t: Number(said.t) };
+    return { verified, bytes: verified.kind === "valid" ? bytes : nothing, signature };
   }
 
-  async function answerPost(request: AppRequest, query: URLSearchParams, body: Uint8Array): Promise<AppAnswer> {
+  async function answerPost(
+    request: AppRequest,
+    query: URLSearchParams,
+    body: Uint8Array,
+    signer: { readonly key: string | null; readonly signature: CallSignature | null },
+  ): Promise<AppAnswer> {
     const probe = query.get("probe");
     if (probe !== null) {
       if (probe === "trust") return { status: 200, headers: {}, body: "" };
@@ -203,17 +228,22 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
     if (code === undefined)
       return internalAnswer(500, "FUNCTION_UNKNOWN", errors.FUNCTION_UNKNOWN({ function: fn }).message);
     // It is known who sent it: a run may have kept more values than a stranger may send.
-    const value = readJson(body, Number.POSITIVE_INFINITY) as {
-      ctx?: { request_id?: unknown; generation_id?: unknown };
-    };
-    const read = readAppCall(value, query.get("stepId") ?? "step");
+    const value = readJson(body, Number.POSITIVE_INFINITY);
+    const stepId = query.get("stepId") ?? "step";
+    const read = readAppCall(value, stepId);
+    const { runId, signed } = read;
+    const misdirected = misdirectedPart(signed, fn, stepId);
+    if (misdirected !== null) throw new RefusedCall(errors.CALL_MISDIRECTED({ runId, ...misdirected }), signer.key);
+    const stale = seen.admit(numberOf(read), signer.signature, served.platform.wallMs());
+    if (stale !== null) throw new RefusedCall(errors.CALL_STALE({ runId, why: stale }), signer.key);
     const call = read.isApart ? await withFetched(read, value) : read;
-    const generation = Number(request.header("x-inngest-generation-id") ?? value.ctx?.generation_id ?? Number.NaN);
+    // What was signed comes first: proxies write request ids of their own.
+    const generation = Number(signed.generation ?? request.header("x-inngest-generation-id") ?? Number.NaN);
     return answerCall({
       call,
       code,
       served,
-      requestId: text(request.header("x-request-id") ?? value.ctx?.request_id),
+      requestId: signed.requestId ?? text(request.header("x-request-id")),
       generation: Number.isInteger(generation) ? generation : null,
       maxRuntimeMs,
       tracing,
@@ -242,7 +272,7 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
     if (answer === busy) return answer;
     // An untrusted caller learns no more than that somebody is here (docs/reference/wire.md#signatures).
     if (answer === unauthorized) return { ...answer, headers: { ...answer.headers, "x-inngest-sdk-handled": "true" } };
-    const signature = key === null ? {} : { [signatureHeader]: signAnswer(answer.body, key, served.platform.wallMs()) };
+    const signature = key === null ? {} : { [signatureHeader]: signed(answer, key) };
     return {
       ...answer,
       headers: {
@@ -254,6 +284,17 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
         ...signature,
       },
     };
+  }
+
+  /** An object that a function returned may be a call word by word, and its signature is made as that of a request. */
+  function signed({ status, body }: AppAnswer, key: string): string {
+    const now = served.platform.wallMs();
+    const header = signAnswer(body, key, now);
+    const said = readSignature(header, now);
+    if (status === 200 && body.startsWith("{") && said.kind === "said") {
+      seen.noteOwn({ s: said.s, t: Number(said.t) }, now);
+    }
+    return header;
   }
 
   function refusal(error: unknown): AppAnswer {
@@ -269,10 +310,41 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
   }
 }
 
+const seenByClient = new WeakMap<Idem, SeenCalls>();
+
+/** One for a client, however often it is served: a call captured at one address is not executed at another. */
+function seenBy(idem: Idem): SeenCalls {
+  const seen = seenByClient.get(idem) ?? new SeenCalls();
+  seenByClient.set(idem, seen);
+  return seen;
+}
+
 /** Null for the key of a call in dev, which nobody signed. */
 interface Trusted {
   readonly verified: { readonly kind: "valid"; readonly key: string | null } | Extract<Verified, { kind: "refused" }>;
   readonly bytes: Uint8Array;
+  /** Null where nothing was signed, or where it could not be read. */
+  readonly signature: CallSignature | null;
+}
+
+/** A call that its sender signed, and that is not executed all the same. */
+class RefusedCall extends Error {
+  constructor(
+    override readonly cause: IdemError,
+    /** Signs the answer: a server believes no other. */
+    readonly key: string | null,
+  ) {
+    super(cause.message);
+  }
+}
+
+/** The query is not signed; an Idem server says the same in what is. */
+function misdirectedPart(signed: SignedNames, fn: string, stepId: string) {
+  if (signed.fn !== null && signed.fn !== fn) return { what: "function", requested: fn, signed: signed.fn };
+  if (signed.stepId !== null && signed.stepId !== stepId) {
+    return { what: "step", requested: stepId, signed: signed.stepId };
+  }
+  return null;
 }
 
 const nothing = new Uint8Array();

@@ -12,13 +12,18 @@ import {
 import type { AppRequest, AppSettings } from "./app-handler.ts";
 import { inspect, sdkHeaders, version } from "./describe-app.ts";
 
+const unnamed = 'A sync names the app\'s URL in its signed body: { "url": "…" }';
+
 const syncKind = (kind: "in_band" | "out_of_band") => ({ "x-inngest-sync-kind": kind });
 
 /** `body` is "" unless it can be believed. */
 export async function registerOutOfBand(settings: AppSettings, request: AppRequest, body: string): Promise<AppAnswer> {
   const { served, framework } = settings;
   const deployId = new URL(request.url).searchParams.get("deployId");
-  const registration = registrationOf(settings, settings.url ?? namedUrl(body) ?? ownUrl(request.url), deployId);
+  // The request's own address is in its Host header, which nothing signs: with a captured signature it would lead the server's calls elsewhere.
+  const url = settings.url ?? namedUrl(body) ?? (settings.isDev ? ownUrl(request.url) : null);
+  if (url === null) return told(400, unnamed, false);
+  const registration = registrationOf(settings, url, deployId);
   const serverKind = request.header("x-inngest-server-kind");
   try {
     const answer = await served.server.ask({
@@ -64,8 +69,8 @@ export function registerInBand(settings: AppSettings, body: string): AppAnswer {
   const { served, framework } = settings;
   const url = settings.url ?? namedUrl(body);
   if (url === null) {
-    const message = 'An in-band sync names the app\'s URL in its body: { "url": "…" }';
-    return { status: 400, headers: syncKind("in_band"), body: JSON.stringify({ code: "invalid_request", message }) };
+    const body = JSON.stringify({ code: "invalid_request", message: unnamed });
+    return { status: 400, headers: syncKind("in_band"), body };
   }
   const { functions } = writeRegistration(registrationOf(settings, url, null)) as { functions: object[] };
   return {

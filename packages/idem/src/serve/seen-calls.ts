@@ -27,8 +27,10 @@ interface SeenRun {
   kind: "run";
   t: number;
   generation: number;
-  /** The newest request id by step; the empty text for whatever comes next. */
-  newest: Map<string, string>;
+  /** The newest request id for whatever comes next. */
+  next: string | null;
+  /** The same for each step that was requested alone. Most runs have none, and a map takes 200 bytes. */
+  steps: Map<string, string> | null;
 }
 
 interface SeenSignature {
@@ -88,20 +90,17 @@ export class SeenCalls {
     if (run !== null && generation < run.generation) {
       return `it was made under fence ${generation}, and one under fence ${run.generation} was here`;
     }
-    const lane = target ?? "";
-    const newest = run?.generation === generation ? run.newest.get(lane) : undefined;
-    if (newest !== undefined && requestId <= newest) {
+    const newest = run === null || run.generation < generation ? null : newestOf(run, target);
+    if (newest !== null && requestId <= newest) {
       return requestId === newest ? "it was here before" : `a newer one, ${newest}, was here`;
     }
     if (run === null) {
-      this.enter(runId, { kind: "run", t, generation, newest: new Map([[lane, requestId]]) });
+      this.enter(runId, noteNewest({ kind: "run", t, generation, next: null, steps: null }, target, requestId));
       return null;
     }
-    const before = run.newest.size;
-    if (generation > run.generation) run.newest.clear();
-    run.generation = generation;
-    run.newest.set(lane, requestId);
-    this.count += run.newest.size - before;
+    this.count -= sizeOf(run);
+    if (generation > run.generation) Object.assign(run, { generation, next: null, steps: null });
+    this.count += sizeOf(noteNewest(run, target, requestId));
     if (t > run.t) {
       this.second(run.t).delete(runId);
       run.t = t;
@@ -114,7 +113,7 @@ export class SeenCalls {
     if (this.seen.has(name)) return;
     this.seen.set(name, entry);
     this.second(entry.t).add(name);
-    this.count++;
+    this.count += sizeOf(entry);
   }
 
   private second(t: number): Set<string> {
@@ -145,11 +144,27 @@ export class SeenCalls {
   private forget(t: number): void {
     for (const name of this.bySecond.get(t) ?? []) {
       const entry = this.seen.get(name)!;
-      this.count -= entry.kind === "run" ? entry.newest.size : 1;
+      this.count -= sizeOf(entry);
       this.seen.delete(name);
     }
     this.bySecond.delete(t);
   }
+}
+
+const sizeOf = (entry: SeenRun | SeenSignature): number =>
+  entry.kind === "run" ? (entry.next === null ? 0 : 1) + (entry.steps?.size ?? 0) : 1;
+
+const newestOf = ({ next, steps }: SeenRun, target: string | null): string | null =>
+  target === null ? next : (steps?.get(target) ?? null);
+
+function noteNewest(run: SeenRun, target: string | null, requestId: string): SeenRun {
+  if (target === null) {
+    run.next = requestId;
+  } else {
+    run.steps ??= new Map();
+    run.steps.set(target, requestId);
+  }
+  return run;
 }
 
 const forgotten = "more calls than can be remembered were signed after it";

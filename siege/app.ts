@@ -1,6 +1,6 @@
 // An honest app, in its own process: functions of Idem's own SDK that the server calls, one of a worker that connects, and a route behind an
 // Idempotency-Key. It tells its parent of each run, by the number that was sent.
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import Database from "better-sqlite3";
 import { Idem } from "idem";
@@ -9,7 +9,7 @@ import { idempotent, serve } from "idem/node";
 import { ensureTables, sqliteAdapter } from "idem/sql";
 import { Inngest } from "inngest";
 import { connect } from "inngest/connect";
-import { appPath, keyedPath } from "./target.ts";
+import { appPath, type CapturedCall, capturedPath, keyedPath } from "./target.ts";
 
 const server = process.env.SIEGE_SERVER!;
 const eventKey = process.env.SIEGE_EVENT_KEY!;
@@ -30,10 +30,43 @@ const keys = idempotency({ keys: sqlKeys(adapter), principal: ANONYMOUS_SHARED }
 const charge = idempotent(keys, { onCrash: "park" }, (_, response) => void response.writeHead(201).end("charged"));
 const served = serve(idem);
 
+idem.createFunction({ id: "other" }, { event: "siege/other" }, () => ran(-1));
+
+const captured: CapturedCall[] = [];
+const capturedMax = 20;
+const capturedBytesMax = 64 * 1024;
+
+/** What somebody on the wire would have of a call that was executed. */
+function capture(request: IncomingMessage, response: ServerResponse): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const iterate = request[Symbol.asyncIterator].bind(request);
+  request[Symbol.asyncIterator] = async function* () {
+    for await (const chunk of iterate()) {
+      bytes += (chunk as Buffer).length;
+      if (bytes <= capturedBytesMax) chunks.push(chunk as Buffer);
+      yield chunk;
+    }
+  } as typeof iterate;
+  response.on("finish", () => {
+    const { "x-inngest-signature": signature } = request.headers;
+    if (request.method !== "POST" || response.statusCode > 206 || typeof signature !== "string") return;
+    captured.push({
+      query: new URL(request.url!, "http://localhost").search,
+      signature,
+      body: Buffer.concat(chunks).toString(),
+    });
+    if (captured.length > capturedMax) captured.shift();
+  });
+}
+
 const http = createServer((request, response) => {
   const { pathname } = new URL(request.url ?? "/", "http://localhost");
   if (pathname === keyedPath) void charge(request, response);
-  else if (pathname === appPath) void served(request, response);
+  else if (pathname === appPath) {
+    capture(request, response);
+    void served(request, response);
+  } else if (pathname === capturedPath) response.end(JSON.stringify(captured));
   else response.writeHead(404).end();
 });
 // Longer than any stall: a line that is closed just when it is used again would be nobody's refusal.

@@ -1,5 +1,6 @@
 // The demands on a siege, and the judgement of each.
 import type { Sample } from "./honest.ts";
+import { kinds } from "./kinds.ts";
 import type { Siege } from "./run-siege.ts";
 
 export const honestP99MsMax = 250;
@@ -31,6 +32,9 @@ export function complaintsOf({ slices, memory, ended }: Siege): Complaint[] {
     for (const [answer, count] of Object.entries(answers)) {
       if (/^5\d\d$/.test(answer) && answer !== "503") {
         complaints.push({ kind, what: `${count} attacks were answered with ${answer}` });
+      }
+      if (/^2\d\d$/.test(answer) && kinds.some(({ name, isRefused }) => name === kind && isRefused === true)) {
+        complaints.push({ kind, what: `${count} attacks succeeded with ${answer}` });
       }
     }
   }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { brotliCompressSync, gzipSync, constants as zlib } from "node:zlib";
 import { ask, holdLine, pause, type Reaction } from "./line.ts";
-import { appPath, keyedPath, source, type Target } from "./target.ts";
+import { appPath, type CapturedCall, capturedPath, keyedPath, source, type Target } from "./target.ts";
 
 export interface Attack {
   readonly target: Target;
@@ -16,6 +16,8 @@ export interface Attack {
 export interface Kind {
   readonly name: string;
   readonly about: string;
+  /** An answer with a status below 300 is a success of the attack. */
+  readonly isRefused?: true;
   run(attack: Attack): Promise<void>;
 }
 
@@ -181,7 +183,49 @@ export const kinds: readonly Kind[] = [
     },
   },
   {
+    name: "replayed-calls",
+    about: "calls of a served app that were captured: again, as another function, and as a sync to another host",
+    isRefused: true,
+    run: (attack) => {
+      const { app } = attack.target;
+      let n = 0;
+      let calls: readonly CapturedCall[] = [];
+      return keepAt(attack, 4, 20, async () => {
+        if (n % 20 === 0 || calls.length === 0) {
+          calls = JSON.parse((await ask(`${app}${capturedPath}`, {})).text) as CapturedCall[];
+        }
+        const call = calls[n++ % Math.max(1, calls.length)];
+        if (call === undefined) return "held";
+        const headers = { ...json, "x-inngest-signature": call.signature };
+        const query = n % 3 === 0 ? call.query.replace("siege-served", "siege-other") : call.query;
+        const moved = { method: "PUT", headers: { ...headers, host: "attacker.example" }, body: call.body };
+        const again = { method: "POST", headers, body: call.body };
+        return (await ask(`${app}${appPath}${query}`, n % 3 === 1 ? moved : again)).reaction;
+      });
+    },
+  },
+  {
+    name: "slow-bodies",
+    about: "500 calls of a served app with a forged signature, whose bodies are begun and never end",
+    isRefused: true,
+    run: (attack) =>
+      keepHeld(
+        attack,
+        500,
+        attack.target.app,
+        () =>
+          `${lines(
+            `POST ${appPath}?fnId=siege-served&stepId=step HTTP/1.1`,
+            "host: localhost",
+            "content-type: application/json",
+            `x-inngest-signature: t=${Math.floor(Date.now() / 1_000)}&s=${fresh().toString("hex")}`,
+            "content-length: 1000",
+          )}{"event":`,
+      ),
+  },
+  {
     name: "unsigned-calls",
+    isRefused: true,
     about: "calls of a served app without a signature, or with a forged one, as a web page can make them",
     run: (attack) => {
       let n = 0;

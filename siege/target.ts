@@ -18,6 +18,15 @@ export interface Target {
 }
 
 export const appPath = "/api/idem";
+/** Of the app's calls, what an attacker on the wire has: the last ones that were executed. */
+export const capturedPath = "/captured";
+
+export interface CapturedCall {
+  readonly query: string;
+  readonly signature: string;
+  readonly body: string;
+}
+
 export const keyedPath = "/charge";
 /** Its events' names are reserved for it: honest senders' names begin with another word. */
 export const source = "provider";

@@ -54,6 +54,7 @@ export {
 export type { SentEntry } from "./toolkit/sent-log/entry.ts";
 export { Refused, type SentResponse } from "./toolkit/sent-log/receipt.ts";
 export type { OnceAnswer, SendContext, SendTask } from "./toolkit/sent-log/send-once.ts";
+export { type SqlCalls, sqlCalls } from "./toolkit/sql-calls.ts";
 export { type Moved, type Transition, transition, transitionSync } from "./toolkit/transition.ts";
 export { type Upsert, type Upserted, upsert, upsertSync } from "./toolkit/upsert.ts";
 export { withTransactionLock } from "./toolkit/with-lock/transaction-lock.ts";

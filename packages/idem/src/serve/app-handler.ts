@@ -60,6 +60,14 @@ export interface ServeOptions {
   readonly callBytesMax?: number;
   /** Bound of all calls under way together; 256 MiB by default. More are answered with 503. */
   readonly heldBytesMax?: number;
+  /** Remembers calls for all processes of the app: `sqlCalls(adapter)` of idem/toolkit. By default each process remembers its own. */
+  readonly seenCalls?: SharedCalls;
+}
+
+/** A memory of calls that several processes share. */
+export interface SharedCalls {
+  /** True for the first one that claims this signature. */
+  claim(signature: string): Promise<boolean>;
 }
 
 /** A framework's request, as its adapter passes it on. */
@@ -104,6 +112,7 @@ const knownOptions = {
   maxRuntime: true,
   callBytesMax: true,
   heldBytesMax: true,
+  seenCalls: true,
 } as const;
 // Of the `inngest` package, v3 and v4.
 const foreignOptions = {
@@ -139,14 +148,14 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
     const body = new CallBody(all, { bytesMax, ms: bodyMs, platform: served.platform });
     try {
       const { answer, key } = await handle(request, body);
-      return withHeaders(answer, key);
+      return await withHeaders(answer, key);
     } catch (error) {
       if (error instanceof RefusedCall) {
         const { code, message } = error.cause;
         logRefused(request.method, message);
-        return withHeaders(internalAnswer(statusOf(code), code, message), error.key);
+        return await withHeaders(internalAnswer(statusOf(code), code, message), error.key);
       }
-      return withHeaders(refusal(error), null);
+      return await withHeaders(refusal(error), null);
     } finally {
       body.giveBack();
     }
@@ -234,7 +243,7 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
     const { runId, signed } = read;
     const misdirected = misdirectedPart(signed, fn, stepId);
     if (misdirected !== null) throw new RefusedCall(errors.CALL_MISDIRECTED({ runId, ...misdirected }), signer.key);
-    const stale = seen.admit(numberOf(read), signer.signature, served.platform.wallMs());
+    const stale = await staleness(read, signer.signature);
     if (stale !== null) throw new RefusedCall(errors.CALL_STALE({ runId, why: stale }), signer.key);
     const call = read.isApart ? await withFetched(read, value) : read;
     // What was signed comes first: proxies write request ids of their own.
@@ -253,6 +262,18 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
     });
   }
 
+  /** Null for a call that may be executed. It is asked once: from then on the call counts as executed. */
+  async function staleness(call: AppCall, signature: CallSignature | null): Promise<string | null> {
+    const stale = seen.admit(numberOf(call), signature, served.platform.wallMs());
+    const { seenCalls } = options;
+    if (stale !== null || signature === null || seenCalls === undefined) return stale;
+    const isFirst = await seenCalls.claim(signature.s.toLowerCase()).catch((error: unknown) => {
+      served.logs.logger.error(`idem: a call of run ${call.runId} could not be claimed`, error);
+      throw errors.SERVER_BUSY({ why: "its memory of calls does not answer" });
+    });
+    return isFirst ? null : "another process executes it or has done so";
+  }
+
   /** A memo or a batch too large for a call is fetched. */
   async function withFetched(call: AppCall, body: unknown): Promise<AppCall> {
     const fetched = async (part: string, what: string) => {
@@ -267,12 +288,12 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
     return { ...call, events: readAppEvents(events), memo: readAppMemo(steps, ctx.stack?.stack ?? null) };
   }
 
-  function withHeaders(answer: AppAnswer, key: string | null): AppAnswer {
+  async function withHeaders(answer: AppAnswer, key: string | null): Promise<AppAnswer> {
     // Not an answer of the app: no attempt is spent on it.
     if (answer === busy) return answer;
     // An untrusted caller learns no more than that somebody is here (docs/reference/wire.md#signatures).
     if (answer === unauthorized) return { ...answer, headers: { ...answer.headers, "x-inngest-sdk-handled": "true" } };
-    const signature = key === null ? {} : { [signatureHeader]: signed(answer, key) };
+    const signature = key === null ? {} : { [signatureHeader]: await signed(answer, key) };
     return {
       ...answer,
       headers: {
@@ -287,12 +308,15 @@ export function appHandler(idem: Idem, options: ServeOptions, framework: string)
   }
 
   /** An object that a function returned may be a call word by word, and its signature is made as that of a request. */
-  function signed({ status, body }: AppAnswer, key: string): string {
+  async function signed({ status, body }: AppAnswer, key: string): Promise<string> {
     const now = served.platform.wallMs();
     const header = signAnswer(body, key, now);
     const said = readSignature(header, now);
     if (status === 200 && body.startsWith("{") && said.kind === "said") {
       seen.noteOwn({ s: said.s, t: Number(said.t) }, now);
+      await options.seenCalls?.claim(said.s).catch((error: unknown) => {
+        served.logs.logger.error("idem: the signature of an answer could not be claimed", error);
+      });
     }
     return header;
   }
@@ -369,7 +393,7 @@ function tellAtStart({ served, isDev, devHosts }: AppSettings): void {
 const busy: AppAnswer = {
   status: 503,
   headers: { "content-type": "application/json", "retry-after": "1" },
-  body: '{"message":"The app holds as many bodies of calls as it may; call again"}',
+  body: '{"message":"The app cannot take this call now; call again"}',
 };
 
 const unauthorized: AppAnswer = {

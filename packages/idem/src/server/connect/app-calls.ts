@@ -169,11 +169,11 @@ export class AppCalls {
   }
 
   onReply(connection: WorkerConnection, response: SdkResponse): void {
-    // Its place is free whether or not anybody waited for the answer.
-    connection.busy.delete(response.requestId);
+    // Its place is free whether or not anybody waited for the answer. A reply to no call of its own frees none.
+    const isFreed = connection.busy.delete(response.requestId);
     const entry = this.#calls.get(response.requestId);
     if (entry !== undefined && isMember(connection, entry)) this.#answer(entry, response);
-    this.fill(connection.env, connection.apps.keys());
+    if (isFreed) this.fill(connection.env, connection.apps.keys());
   }
 
   /** A reply by HTTP, from a worker whose connection was lost when it wanted to give it. */

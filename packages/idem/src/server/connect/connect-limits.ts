@@ -40,6 +40,10 @@ export const connectLimits = {
   messageBytesMax: 16 * mebibyte,
   // A worker that does not read what it is sent gets no further calls, and then is cut off.
   unsentBytesMax: 32 * mebibyte,
+  // What one worker says about runs of other nodes waits for the store. More is dropped, and workers say it again: a lease with the next interval,
+  // a reply by /v0/connect/flush.
+  elsewhereMax: 100,
+  elsewhereBytesMax: 32 * mebibyte,
   closeMs: 2_000,
 } as const;
 

@@ -198,11 +198,14 @@ export class ConnectGateway {
       onExtendLease: (connection, request) => {
         if (this.#elsewhere === null || this.#calls.knows(request.requestId)) {
           this.#calls.onExtendLease(connection, request);
-        } else void this.#extendElsewhere(this.#elsewhere, connection, request);
+        } else this.#withinRoom(connection, 0, () => this.#extendElsewhere(this.#elsewhere!, connection, request));
       },
       onReply: (connection, response) => {
         if (this.#calls.knows(response.requestId)) acknowledge(connection, response);
-        else void this.#acknowledgeUnheard(connection, response);
+        else if (this.#elsewhere === null) acknowledge(connection, response);
+        else {
+          this.#withinRoom(connection, response.body.length, () => this.#acknowledgeUnheard(connection, response));
+        }
         this.#calls.onReply(connection, response);
       },
       onStatus: (connection, requestIds) => this.#calls.onStatus(connection, requestIds),
@@ -231,6 +234,19 @@ export class ConnectGateway {
     }
     socket.onGreetingBytes((count) => countBytes(count));
     this.#strangers.add(connection, address);
+  }
+
+  /** Dropped where one worker has said more than the store takes in: it says the rest again. */
+  #withinRoom({ elsewhere }: WorkerConnection, bytes: number, work: () => Promise<void>): void {
+    const { elsewhereMax, elsewhereBytesMax } = this.#limits;
+    const isFull = elsewhere.count >= elsewhereMax || elsewhere.bytes + bytes > elsewhereBytesMax;
+    if (elsewhere.count > 0 && isFull) return;
+    elsewhere.count++;
+    elsewhere.bytes += bytes;
+    void work().finally(() => {
+      elsewhere.count--;
+      elsewhere.bytes -= bytes;
+    });
   }
 
   /** A reply that could not be given over a connection. */

@@ -76,6 +76,8 @@ export class WorkerConnection {
   #timer: Timer;
   /** Requests it was sent and has not answered. */
   readonly busy = new Set<string>();
+  /** What it said about runs of other nodes, while the store is written. */
+  readonly elsewhere = { count: 0, bytes: 0 };
   /** When it was last given a call, as a count; the longest idle of equals comes first. */
   lastCallOrder = 0;
   /** It let a call's time for acknowledging pass, and nothing has been heard of it since. */
@@ -228,8 +230,9 @@ export class WorkerConnection {
     }
   }
 
+  /** One that said it stops does not come back: each turn would have the calls that wait looked through again. */
   #ready(): void {
-    if (this.#state === "ready") return;
+    if (this.#state === "ready" || this.#state === "paused") return;
     this.#state = "ready";
     this.#events.onReady(this);
   }

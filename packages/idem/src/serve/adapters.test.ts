@@ -13,8 +13,10 @@ import { serve as serveHono } from "../hono.ts";
 import { canonicalJson } from "../model/json.ts";
 import { serve as serveNext } from "../next.ts";
 import { serve as serveNode } from "../node.ts";
+import { ManualPlatform } from "../platform/manual-platform.ts";
 import { signatureHeader, signRequest, verifySignature } from "../protocol/request-signature.ts";
 import { Idem } from "../sdk/client.ts";
+import type { IdemOptions } from "../sdk/client-options.ts";
 import { serve as serveFetch } from "../serve.ts";
 import { serve as serveSvelteKit } from "../sveltekit.ts";
 import { held } from "../testing/one-run.suite.ts";
@@ -25,9 +27,10 @@ const key = "4f2a9c0e7b1d8356af03c9e2517bd864";
 const begun = new Map<string, () => void>();
 const aborted = new Map<string, () => void>();
 
-function client(): Idem {
+function client(options: Partial<IdemOptions> = {}): Idem {
   // Nobody listens there: nothing of these tests needs the server.
   const idem = new Idem({
+    ...options,
     id: "shop",
     server: "http://127.0.0.1:9",
     signingKey: key,
@@ -186,6 +189,49 @@ test.each(unparsed)("%s: 60 MB that nobody signed are refused before the first o
     asked.destroy();
   }
 });
+
+test.each(unparsed)(
+  "%s: bodies that are begun and never end are refused after 30 s, and calls go on meanwhile",
+  async (name) => {
+    const platform = new ManualPlatform();
+    const url = await adapters[name]!(client({ platform }));
+    const query = "?fnId=shop-fn&stepId=step";
+    const signatureNow = (text: string) => signRequest(text, key, platform.wallMs());
+    const slow = Array.from({ length: 20 }, () => {
+      const headers = {
+        "content-type": "application/json",
+        "content-length": "1000",
+        [signatureHeader]: signatureNow("{}"),
+      };
+      const asked = request(`${url}${query}`, { method: "POST", headers });
+      const status = new Promise<number | "cut">((resolve) => {
+        asked.on("response", (answer) => resolve(answer.statusCode!));
+        asked.on("error", () => resolve("cut"));
+      });
+      asked.write('{"event":');
+      return { asked, status };
+    });
+    const text = canonicalJson(callBody({ ctx: classic }));
+    const call = await fetch(`${url}${query}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", [signatureHeader]: signatureNow(text) },
+      body: text,
+    });
+    expect(call.status).toBe(206);
+    let over = 0;
+    for (const { status } of slow) void status.then(() => over++);
+    await expect
+      .poll(async () => {
+        await platform.advance(1_000, async () => {});
+        return over;
+      })
+      .toBe(slow.length);
+    for (const { asked, status } of slow) {
+      expect([400, "cut"]).toContain(await status);
+      asked.destroy();
+    }
+  },
+);
 
 test.each(["node", "express", "fastify", "hono", "sveltekit", "bun"])(
   "%s: in dev it is looked at who is at the other end",

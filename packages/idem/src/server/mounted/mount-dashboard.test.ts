@@ -1,5 +1,7 @@
 // The dashboard beside an embedded engine: the server's pages and API over the client's own store, under a path of an application.
 import { expect, test, vi } from "vitest";
+import { ManualPlatform } from "../../platform/manual-platform.ts";
+import { serverLimits } from "../limits.ts";
 import { digestThat, mounted, shop, sqliteFile } from "./mounted.suite.ts";
 
 test.each([
@@ -179,4 +181,28 @@ test("a body that is too large is refused before it is read to its end", async (
   const init = { method: "POST", headers: { "content-type": "application/json" }, body, duplex: "half" } as RequestInit;
   expect((await ask("/idem/api/signals", init)).status).toBeGreaterThanOrEqual(400);
   expect(pull.mock.calls.length).toBeLessThan(10_000);
+});
+
+test("a viewer whose bodies never end keeps nobody out, neither operators nor probes, and is refused after 30 s", async () => {
+  const platform = new ManualPlatform();
+  const authorize = (request: Request) => (request.headers.get("x-role") === "viewer" ? "viewer" : "operator");
+  const { raw, ask } = mounted({ authorize }, { platform });
+  const begun = () => {
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")) });
+    const headers = { "content-type": "application/json", "x-role": "viewer" };
+    return raw("/idem/api/store/eventPage", { method: "POST", headers, body, duplex: "half" } as RequestInit);
+  };
+  const statuses: number[] = [];
+  const slow = Array.from({ length: serverLimits.requestsInFlight + 100 }, () =>
+    begun().then(({ status }) => void statuses.push(status)),
+  );
+  // At once: all of them are still being read.
+  expect((await ask("/idem/health")).status).toBe(200);
+  await expect.poll(async () => (await ask("/idem/api/status")).status).toBe(200);
+  await platform.advance(30_000, async () => {});
+  await Promise.all(slow);
+  // Of those that came in one instant, the ones beyond the bound were told to come again.
+  expect(new Set(statuses)).toEqual(new Set([400, 503]));
+  expect(statuses.filter((status) => status === 400).length).toBeGreaterThanOrEqual(serverLimits.requestsInFlight - 10);
+  expect((await ask("/idem/api/status")).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 // The dashboard beside an embedded engine: the server's pages and routes behind one Fetch handler, over the client's own engine and store.
 // Order: who asks, then what for; a stranger learns nothing of what there is.
+import type { Readable } from "node:stream";
 import { errors, IdemError } from "../../model/errors.ts";
 import type { Encoding } from "../../protocol/content-coding.ts";
 import { statusOf } from "../../protocol/problem.ts";
@@ -16,6 +17,7 @@ import { dataHeaders } from "../people/safe-headers.ts";
 import { CallerGone, readBody } from "../read-body.ts";
 import type { Route, RouteAnswer } from "../route.ts";
 import { routerOf } from "../router.ts";
+import { SilentPeers } from "../silent-peers.ts";
 import { FetchRequest, responseOf } from "./fetch-request.ts";
 import { admitMounted, mountedGuard } from "./mounted-guard.ts";
 import { isHealthPath, mountedRoutes } from "./mounted-routes.ts";
@@ -32,6 +34,9 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
   const router = routerOf(mountedRoutes(base, client));
   const budget = new BodyBudget(serverLimits.bodyBytesHeld);
   const guard = mountedGuard(authorize === undefined);
+  // A body that is on its way takes no place among the requests under way: it costs its sender nothing until it is sent.
+  const { bodies, bodyMs } = serverLimits;
+  const awaited = new SilentPeers<AwaitedStream>({ max: bodies, perAddressMax: bodies, cut: (body) => body.cut() });
   let mounted: MountedWorld | null = null;
   let underWay = 0;
   const open = (): MountedWorld => {
@@ -65,7 +70,7 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
     const source = asked.source();
     try {
       const admitting = async () => admit(route, asked, actor);
-      const takeBody = (encoding: Encoding | null, max: number) => readBody(source, encoding, max, share);
+      const takeBody = (encoding: Encoding | null, max: number) => awaitBody(source, encoding, max, share);
       const options = { world, guard, takeBody, invite: () => {}, admit: admitting };
       return responseOf(asked, await answerRequest(route, asked, source, options), dataHeaders);
     } finally {
@@ -75,14 +80,45 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
     }
   }
 
+  async function awaitBody(
+    source: Readable,
+    encoding: Encoding | null,
+    max: number,
+    share: BodyShare,
+  ): Promise<Buffer> {
+    let isCut = false;
+    const body = {
+      cut: () => {
+        isCut = true;
+        source.destroy();
+      },
+    };
+    const timer = client.platform.timer(bodyMs, body.cut);
+    awaited.add(body, "");
+    underWay--;
+    try {
+      return await readBody(source, encoding, max, share);
+    } catch (error) {
+      if (!isCut) throw error;
+      throw errors.REQUEST_INVALID({
+        why: `its body did not arrive within ${bodyMs / 1_000} s, or before many others`,
+      });
+    } finally {
+      timer.cancel();
+      awaited.delete(body);
+      underWay++;
+    }
+  }
+
   return async (request) => {
     const url = new URL(request.url);
     const asked = new FetchRequest(request, url, pathUnder(base, url.pathname) ?? "");
     try {
-      if (underWay >= serverLimits.requestsInFlight) throw errors.SERVER_BUSY({ why: "too many are under way" });
+      const isProbe = authorize !== undefined && isHealthPath(asked.path);
+      const underWayMax = serverLimits.requestsInFlight + (isProbe ? probesMax : 0);
+      if (underWay >= underWayMax) throw errors.SERVER_BUSY({ why: "too many are under way" });
       underWay++;
       try {
-        const isProbe = authorize !== undefined && isHealthPath(asked.path);
         const actor = isProbe ? probe : await admitMounted(request, client, authorize);
         if (asked.path === "") throw errors.REQUEST_INVALID({ why: elsewhere(base) });
         return await answer(asked, actor, url.origin + base.slice(0, -1));
@@ -97,6 +133,13 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
       return responseOf(asked, refusalOf(request, known, asked.path, base), dataHeaders);
     }
   };
+}
+
+// Beyond the places of all others: an application must not be restarted because somebody reads many pages.
+const probesMax = 100;
+
+interface AwaitedStream {
+  cut(): void;
 }
 
 /** Asks for nothing but the health. */

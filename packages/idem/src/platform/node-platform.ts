@@ -40,7 +40,10 @@ const threadFlags: Readonly<Record<string, readonly string[]>> = {
  * How many MB a thread has for what was just made. V8 lets it grow to 48, two halves and what they are copied to, and never gives it back. What the store's thread
  * makes of a batch is gone with the batch (docs/performance.md#what-sleeping-runs-hold).
  */
-const youngMb: Readonly<Record<string, number>> = { "store/sqlite/thread.cjs": 12 };
+const youngMb: Readonly<Record<string, number>> = {
+  "store/sqlite/thread.cjs": 12,
+  "store/sqlite/read-thread.cjs": 12,
+};
 
 /** Null where none are needed, or the process has arguments that a thread cannot be given by name: it can do without. */
 function withFlags(file: string, options: WorkerOptions): Worker | null {

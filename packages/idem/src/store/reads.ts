@@ -86,8 +86,10 @@ export interface StoreReads {
   /** The run's worker, and how much the run has recorded; null when nobody executes it. */
   held(env: string, runId: string): Promise<HeldRun | null>;
   runs(env: string, filter: RunFilter): Promise<readonly Run[]>;
-  /** Everything a timeline shows; null when there is no such run. */
+  /** Everything a timeline shows, for the process that continues the run; null when there is no such run. */
   runMemo(env: string, runId: string): Promise<RunMemo | null>;
+  /** The same for people and tools, who look at it however long it is. */
+  runHistory(env: string, runId: string): Promise<RunMemo | null>;
   /** By step and kind, the run's own first. */
   metadata(env: string, runId: string): Promise<readonly Metadata[]>;
   /** Of these channels, those that are known; in no order. */
@@ -196,6 +198,72 @@ export interface StoreReads {
   /** Newest first, by event and then by function. */
   decisionPage(env: string, filter: DecisionPageFilter): Promise<Page<Decision, DecisionCursor>>;
 }
+
+/**
+ * `run`: a few rows by their names, as runs need them while they execute. `page`: as many rows as a list, a count or a search looks at. A store that has a
+ * handle to spare answers these apart, so that no commit waits for them.
+ */
+export const readKinds: Readonly<Record<keyof StoreReads, "run" | "page">> = {
+  now: "run",
+  functions: "run",
+  run: "run",
+  held: "run",
+  runs: "page",
+  runMemo: "run",
+  runHistory: "page",
+  metadata: "run",
+  channels: "run",
+  messages: "run",
+  event: "run",
+  eventByCallerId: "run",
+  events: "page",
+  duplicatesOf: "page",
+  decisionsOfEvent: "run",
+  decisionsOfEvents: "page",
+  duplicatesOfRun: "page",
+  claim: "run",
+  claimNow: "run",
+  claims: "page",
+  waitPaths: "run",
+  awaitedNames: "page",
+  waitCandidates: "run",
+  cancelCandidates: "run",
+  crons: "run",
+  limitUses: "page",
+  buffer: "run",
+  pendingCounts: "page",
+  counts: "page",
+  lines: "page",
+  oldestDue: "page",
+  settings: "run",
+  auditPage: "page",
+  alerts: "page",
+  alert: "run",
+  alertPairs: "page",
+  openAlertCount: "run",
+  radarPosition: "run",
+  arrivals: "page",
+  hourCounts: "page",
+  liveCounts: "page",
+  endCounts: "page",
+  slips: "page",
+  groupRuns: "page",
+  runStarts: "page",
+  eventNames: "page",
+  runPayloads: "page",
+  lastFailures: "page",
+  stepInputs: "page",
+  runLog: "page",
+  stepInput: "run",
+  lastOutcomes: "page",
+  environments: "run",
+  settingEnvironments: "run",
+  workers: "page",
+  valuesFound: "page",
+  runPage: "page",
+  eventPage: "page",
+  decisionPage: "page",
+};
 
 /** A list for people, which may be asked of a store of any size. */
 export interface Page<Row, Cursor> {

@@ -60,6 +60,12 @@ export function memoryReads(database: Database, moment: () => Moment): StoreRead
       return row === undefined ? null : showMemo(tables, row);
     },
 
+    async runHistory(env, runId) {
+      const tables = database.env(env);
+      const row = tables.runs.get(runId);
+      return row === undefined ? null : showMemo(tables, row);
+    },
+
     async event(env, eventId) {
       const row = database.env(env).events.get(eventId);
       return row === undefined ? null : showEvent(row);

@@ -238,5 +238,5 @@ export function repeated(reads: StoreReads, transactions: Transactions): StoreRe
   // Read in several statements, which must show one moment.
   const runMemo: StoreReads["runMemo"] = (env, runId) =>
     transactions.snapshot((connection) => driveAwaited(readMemo(new RuleDatabase(connection), env, runId)));
-  return { ...(again as unknown as StoreReads), runMemo };
+  return { ...(again as unknown as StoreReads), runMemo, runHistory: runMemo };
 }

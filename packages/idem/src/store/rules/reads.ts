@@ -188,6 +188,7 @@ export const reads: Reads = {
   },
   runs: listRuns,
   runMemo: readMemo,
+  runHistory: readMemo,
   *event(db, env, eventId) {
     const row = yield* findEvent(db, env, eventId);
     return row === undefined ? null : readEvent(row);

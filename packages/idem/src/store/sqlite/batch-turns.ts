@@ -8,19 +8,23 @@
 //                   ▼   │
 //                  waiting ──five seconds without a commit──▶ refused: truthfully, and what has arrived is tried
 //
-// Reads are answered in every state but broken.
+// Reads are answered in every state but broken, as they arrive, for at most 5 ms between two yields to the event loop. The rest of them wait
+// in a queue behind the calls that have arrived by then: however many reads there are, a commit waits for 5 ms of them and the one that was
+// under way.
 import { errors, IdemError } from "../../model/errors.ts";
 import { fileIdentity, presentName, writableFolders } from "../../platform/node-files.ts";
-import { type Call, fail } from "./calls.ts";
+import { answerOf, type Call, fail } from "./calls.ts";
 import type { SqliteCore } from "./core.ts";
 import { FileWatch } from "./file-watch.ts";
 import { Patience, patience } from "./patience.ts";
 import { rescueStore } from "./rescue-store.ts";
 import { judgeFailure, refusalOf } from "./storage-failure.ts";
-import { batchCallsMax, type FromThread, type ThreadInput, type ToThread } from "./thread-messages.ts";
+import { batchCallsMax, type FromThread, type OpenFile, type ThreadInput, type ToThread } from "./thread-messages.ts";
 import { noLeaseList, unpackCall } from "./wire.ts";
 import { packAnswer } from "./wire-answers.ts";
 
+/** Reads that run between two yields to the event loop; a call that has arrived by then is committed before the next read. */
+export const readShareMs = 5;
 // A name is also looked at between commits: an idle store would not notice.
 const lookMs = 1_000;
 // Three looks take 7 µs; a commit every millisecond would spend them a thousand times a second for nothing.
@@ -40,6 +44,30 @@ export interface BatchTurnsOptions {
   readonly end: () => void;
 }
 
+type ReadMessage = Extract<ToThread, { readonly kind: "read" }>;
+
+/** First in, first out; taking one costs the same however many wait. */
+class ReadQueue {
+  private messages: ReadMessage[] = [];
+  private taken = 0;
+
+  get size(): number {
+    return this.messages.length - this.taken;
+  }
+
+  add(message: ReadMessage): void {
+    this.messages.push(message);
+  }
+
+  take(): ReadMessage | undefined {
+    const next = this.messages[this.taken++];
+    if (this.taken < this.messages.length) return next;
+    this.messages = [];
+    this.taken = 0;
+    return next;
+  }
+}
+
 interface Batch {
   readonly calls: readonly Call[];
   /** One of its tries may be in the log. */
@@ -50,8 +78,13 @@ export class BatchTurns {
   private readonly leased = noLeaseList();
   /** In the order of their arrival. */
   private arrived: Call[] = [];
-  /** A batch is tried, or will be. */
-  private isTurn = false;
+  /** A batch is tried, or waits to be tried again. */
+  private isTrying = false;
+  /** Reads that did not fit into their share, in the order of their arrival. */
+  private readonly waitingReads = new ReadQueue();
+  /** Spent on reads since the last yield. */
+  private readMs = 0;
+  private isYielding = false;
   private readonly patience: Patience;
   private readonly watch: FileWatch;
   private lookedMono: number;
@@ -69,38 +102,79 @@ export class BatchTurns {
     this.looking = this.lookLater();
   }
 
+  /** The files of the store, as they were when it was opened. */
+  get files(): readonly OpenFile[] {
+    return this.watch.files;
+  }
+
   take(message: ToThread): void {
     if (this.isOver) return;
-    const { core, post, end } = this.options;
+    const { post, end } = this.options;
     switch (message.kind) {
       case "commit": {
         for (const call of message.calls) this.arrived.push(unpackCall(call, this.leased));
-        if (!this.isTurn) this.next();
+        if (!this.isTrying) this.yield();
         return;
       }
       case "read":
-        try {
-          post({ kind: "read", id: message.id, answer: { ok: true, value: core.read(message.name, message.input) } });
-        } catch (error) {
-          post({ kind: "read", id: message.id, answer: fail(error) });
+        if (this.waitingReads.size === 0 && this.readMs < readShareMs) {
+          this.read(message);
+        } else {
+          this.waitingReads.add(message);
+          this.yield();
         }
         return;
       case "close":
+        for (let next = this.waitingReads.take(); next !== undefined; next = this.waitingReads.take()) this.read(next);
         this.stop(true);
         post({ kind: "closed" });
         end();
     }
   }
 
-  private next(): void {
-    this.isTurn = this.arrived.length > 0;
-    if (!this.isTurn) return;
+  private read({ id, name, input }: ReadMessage): void {
+    const { core, clock, post } = this.options;
+    const beganMono = clock.monoMs();
+    const answer = answerOf(() => core.read(name, input));
+    const ms = clock.monoMs() - beganMono;
+    this.readMs += ms;
+    post({ kind: "read", id, answer, ms });
+  }
+
+  /** Takes every message that has arrived, then the calls and reads among them. */
+  private yield(): void {
+    if (this.isYielding) return;
+    this.isYielding = true;
     this.options.soon(() => {
-      const { arrived } = this;
-      const calls = arrived.length <= batchCallsMax ? arrived : arrived.slice(0, batchCallsMax);
-      this.arrived = calls === arrived ? [] : arrived.slice(batchCallsMax);
-      this.try({ calls, isUnsure: false });
+      this.isYielding = false;
+      if (this.isOver) return;
+      this.readMs = 0;
+      if (!this.isTrying) this.commitArrived();
+      this.readWaiting();
     });
+  }
+
+  private commitArrived(): void {
+    const { arrived } = this;
+    if (arrived.length === 0) return;
+    const calls = arrived.length <= batchCallsMax ? arrived : arrived.slice(0, batchCallsMax);
+    this.arrived = calls === arrived ? [] : arrived.slice(batchCallsMax);
+    this.isTrying = true;
+    this.try({ calls, isUnsure: false });
+  }
+
+  private readWaiting(): void {
+    while (!this.isOver && this.readMs < readShareMs) {
+      const next = this.waitingReads.take();
+      if (next === undefined) return;
+      this.read(next);
+    }
+    if (!this.isOver && this.waitingReads.size > 0) this.yield();
+  }
+
+  private next(): void {
+    this.isTrying = false;
+    if (this.arrived.length > 0) this.yield();
   }
 
   private try(batch: Batch): void {

@@ -23,6 +23,15 @@ export const fail = (error: unknown): CallAnswer =>
     ? { ok: false, code: error.code, facts: error.facts, message: error.message }
     : { ok: false, code: null, facts: {}, message: error instanceof Error ? error.message : String(error) };
 
+/** The result of running it, whichever it is. */
+export function answerOf(run: () => unknown): CallAnswer {
+  try {
+    return succeed(run());
+  } catch (error) {
+    return fail(error);
+  }
+}
+
 export function readAnswer(answer: CallAnswer): unknown {
   if (answer.ok) return answer.value;
   if (answer.code !== null) throw new IdemError(answer.code, answer.facts);

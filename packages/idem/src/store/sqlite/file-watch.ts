@@ -1,6 +1,7 @@
 // Whether the names of a store's files still lead to the files that are open. A file that lost its name goes on taking writes, and nobody
 // will ever find them: a path is therefore compared with what it was when the store was opened.
 import type { FileIdentity } from "../../platform/node-files.ts";
+import type { OpenFile } from "./thread-messages.ts";
 
 export type IdentityOf = (path: string) => FileIdentity | null | undefined;
 
@@ -31,6 +32,11 @@ export class FileWatch {
   /** The file itself, by what it was when it was opened. */
   get identity(): FileIdentity | null {
     return this.watched[0]?.identity ?? null;
+  }
+
+  /** Those that are watched. */
+  get files(): readonly OpenFile[] {
+    return this.watched.map(({ path, identity }) => ({ path, identity }));
   }
 
   /** A sentence on what happened to it; null while every name leads where it did. A file that cannot be looked at for now is not gone. */

@@ -1,4 +1,5 @@
 // Messages between the caller's thread and the store's. Calls and answers are packed (wire.ts).
+import type { FileIdentity } from "../../platform/node-files.ts";
 import type { StoreReads } from "../reads.ts";
 import type { CallAnswer } from "./calls.ts";
 import type { Spell } from "./patience.ts";
@@ -14,6 +15,20 @@ export interface ThreadInput {
   readonly synchronous: "NORMAL" | null;
   /** Shorter in tests. */
   readonly patience: { readonly waitMsMax: number; readonly tellAfterMs: number } | null;
+}
+
+/** A file that is open, and what its name led to then. */
+export interface OpenFile {
+  readonly path: string;
+  readonly identity: FileIdentity;
+}
+
+/** What the thread says once the store is open: its files, so that a second handle can tell that it has the same. */
+export interface OpenedStore {
+  readonly path: string;
+  readonly files: readonly OpenFile[];
+  /** What the file lost, if it is older than it was when it was open last. */
+  readonly rollback: string | null;
 }
 
 export type ToThread =
@@ -32,5 +47,10 @@ export type FromThread =
   /** Nothing is committed any more. `isCopied`: what was is being copied, and `copied` follows. */
   | { readonly kind: "broken"; readonly answer: CallAnswer; readonly isCopied: boolean }
   | { readonly kind: "copied"; readonly answer: CallAnswer; readonly isWhole: boolean }
-  | { readonly kind: "read"; readonly id: number; readonly answer: CallAnswer }
+  /** `ms`: the time that it took there. */
+  | { readonly kind: "read"; readonly id: number; readonly answer: CallAnswer; readonly ms: number }
   | { readonly kind: "closed" };
+
+/** To the thread of long reads, which commits nothing. */
+export type ToReader = Extract<ToThread, { readonly kind: "read" | "close" }>;
+export type FromReader = Extract<FromThread, { readonly kind: "open" | "read" | "closed" }>;

@@ -3,6 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { fileIdentity } from "../../platform/node-files.ts";
 import { nodePlatform } from "../../platform/node-platform.ts";
 import type { Platform, Thread } from "../../platform/platform.ts";
 import { newEvent } from "../contract/world.ts";
@@ -11,17 +12,21 @@ import type { Store } from "../store.ts";
 import { BatchTurns } from "./batch-turns.ts";
 import type { Call } from "./calls.ts";
 import { SqliteCore } from "./core.ts";
+import { FileWatch } from "./file-watch.ts";
 import { loadMigrations } from "./migrations.ts";
+import { PageReader } from "./page-reader.ts";
 import type { FromThread } from "./thread-messages.ts";
 import { openThreadStore } from "./thread-store.ts";
 import { noLeaseList, packCall } from "./wire.ts";
 
 let folder: string;
 let path: string;
-let posted: { kind: string; calls?: readonly unknown[] }[];
+let posted: { kind: string; file: string; name?: string; calls?: readonly unknown[] }[];
 /** The number of calls of each. */
 let commits: number[];
 let threads: Thread[];
+/** What they run. */
+let files: string[];
 let stores: Store[];
 
 beforeEach(() => {
@@ -30,6 +35,7 @@ beforeEach(() => {
   posted = [];
   commits = [];
   threads = [];
+  files = [];
   stores = [];
 });
 afterEach(async () => {
@@ -43,19 +49,20 @@ const watched: Platform = {
   startThread: (file, input) => {
     const thread = nodePlatform.startThread(file, input);
     threads.push(thread);
+    files.push(file);
     return {
       ...thread,
       post: (message) => {
-        posted.push(message as { kind: string });
+        posted.push({ ...(message as { kind: string }), file });
         thread.post(message);
       },
     };
   },
 };
 
-async function open(): Promise<Store> {
+async function open(more: { readerAfterMs?: number } = {}): Promise<Store> {
   const onCommit = (calls: number) => commits.push(calls);
-  const store = await openThreadStore({ path, owner: "test", platform: watched, onCommit });
+  const store = await openThreadStore({ path, owner: "test", platform: watched, onCommit, ...more });
   stores.push(store);
   return store;
 }
@@ -192,6 +199,133 @@ describe("group commit", () => {
     ]);
     expect([good.status, bad.status, other.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect((await store.reads.events("default", { limit: 10 })).map((event) => event.id)).toEqual(["b", "a"]);
+  });
+});
+
+describe("reads next to commits", () => {
+  /** Batches whose reads take a millisecond each, on a clock that only they move. */
+  function openTurns() {
+    const soon: (() => void)[] = [];
+    const order: string[] = [];
+    let mono = 1_000;
+    const clock = { wallMs: () => 1_000, monoMs: () => mono };
+    const core = new SqliteCore({ path, migrations: loadMigrations(), clock, owner: "test" });
+    core.read = () => {
+      mono += 1;
+      return null;
+    };
+    const turns = new BatchTurns({
+      core,
+      path,
+      patience: null,
+      clock,
+      timer: () => ({ cancel: () => {} }),
+      soon: (run) => soon.push(run),
+      post: ({ kind }) => order.push(kind),
+      end: () => {},
+    });
+    let ids = 0;
+    const read = () => turns.take({ kind: "read", id: ++ids, name: "eventPage", input: [] });
+    const leased = noLeaseList();
+    const commit = () => {
+      const call: Call = { name: "sweep", input: [{ max: 0, repair: false }] };
+      turns.take({ kind: "commit", calls: [packCall(call, leased)] });
+    };
+    const run = () => {
+      for (let next = soon.shift(); next !== undefined; next = soon.shift()) next();
+    };
+    return { turns, order, read, commit, run, soon };
+  }
+
+  const readsBefore = (order: readonly string[], what: string) =>
+    order.slice(0, order.indexOf(what)).filter((kind) => kind === "read").length;
+
+  test("a waiting commit goes first after 5 ms of reads, however many reads have arrived before and after it", () => {
+    const { order, read, commit, run, turns } = openTurns();
+    for (let n = 0; n < 100; n++) read();
+    commit();
+    for (let n = 0; n < 100; n++) read();
+    run();
+    turns.take({ kind: "close" });
+    expect(readsBefore(order, "committed")).toBe(5);
+    expect(order.filter((kind) => kind === "read")).toHaveLength(200);
+  });
+
+  test("a reader that never stops leaves every commit its turn: no more than 5 ms of reads between two of them", () => {
+    const { order, read, commit, soon } = openTurns();
+    for (let round = 0; round < 20; round++) {
+      for (let n = 0; n < 50; n++) read();
+      commit();
+      soon.shift()!();
+    }
+    const [, ...between] = order.join(" ").split("committed");
+    expect(between).toHaveLength(20);
+    for (const reads of between.slice(0, -1)) expect(reads.trim().split(" ").length).toBeLessThanOrEqual(10);
+    expect(readsBefore(order, "committed")).toBe(5);
+  });
+
+  test("reads that look at many rows have a thread and a handle of their own, and see every commit that was acknowledged before", async () => {
+    const store = await open({ readerAfterMs: 0 });
+    await turnsUntil(() => files.length === 2);
+    const apart = () => posted.filter(({ file, kind }) => file === "store/sqlite/read-thread.cjs" && kind === "read");
+    // Until it is open the other thread answers.
+    while (apart().length === 0) await store.reads.events("default", { limit: 1 });
+    const before = apart().length;
+    for (let n = 0; n < 100; n++) {
+      await store.ingest(ingest(`e${String(n).padStart(3, "0")}`));
+      const [newest] = (await store.reads.eventPage("default", { limit: 1, examinedMax: 10 })).rows;
+      expect(newest?.id).toBe(`e${String(n).padStart(3, "0")}`);
+    }
+    expect(apart().length - before).toBe(100);
+    await store.reads.event("default", "e000");
+    expect(posted.at(-1)).toMatchObject({ file: "store/sqlite/thread.cjs", kind: "read", name: "event" });
+  });
+
+  test("a program that looks at few rows has one thread", async () => {
+    const store = await open({ readerAfterMs: 60_000 });
+    await store.ingest(ingest("a"));
+    for (let n = 0; n < 10; n++) await store.reads.events("default", { limit: 1 });
+    expect(files).toEqual(["store/sqlite/thread.cjs"]);
+  });
+
+  test("long reads are answered when their thread is lost, by the owner's", async () => {
+    const store = await open({ readerAfterMs: 0 });
+    await store.ingest(ingest("a"));
+    await turnsUntil(() => files.length === 2);
+    while (posted.at(-1)?.file !== "store/sqlite/read-thread.cjs") await store.reads.events("default", { limit: 1 });
+    const reads = Array.from({ length: 20 }, () => store.reads.events("default", { limit: 5 }));
+    await threads[1]!.terminate();
+    const found = await Promise.all([...reads, store.reads.events("default", { limit: 5 })]);
+    expect(found.map((events) => events.map(({ id }) => id))).toEqual(Array.from({ length: 21 }, () => ["a"]));
+    await store.ingest(ingest("b"));
+  });
+
+  test("the owner's handle is the last to let go of the file: no log is left", async () => {
+    const store = await open({ readerAfterMs: 0 });
+    await store.ingest(ingest("a"));
+    await turnsUntil(() => files.length === 2);
+    while (posted.at(-1)?.file !== "store/sqlite/read-thread.cjs") await store.reads.events("default", { limit: 1 });
+    const [events] = await Promise.all([store.reads.events("default", { limit: 5 }), store.close()]);
+    expect(events.map(({ id }) => id)).toEqual(["a"]);
+    expect(statSync(`${path}-wal`, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test("a second handle never reads another file than the owner's", async () => {
+    const core = new SqliteCore({ path, migrations: loadMigrations(), clock: nodePlatform, owner: "test" });
+    const files = new FileWatch(core.path, fileIdentity).files;
+    expect(files).toHaveLength(3);
+    const reader = new PageReader({ path: core.path, files }, nodePlatform, fileIdentity);
+    core.commit([{ name: "ingest", input: [ingest("a")] }]);
+    expect(reader.read("events", ["default", { limit: 5 }])).toMatchObject([{ id: "a" }]);
+    reader.close();
+    for (const { path: replaced } of files) {
+      const open = () =>
+        new PageReader({ path: core.path, files }, nodePlatform, (file) =>
+          file === replaced ? "another" : fileIdentity(file),
+        );
+      expect(open).toThrow(/STORE_UNAVAILABLE/);
+    }
+    core.close();
   });
 });
 

@@ -6,15 +6,22 @@
 //   queued ──this turn is over, and the thread has not too many──▶ posted ──committed, or refused──▶ answered, in the order of the calls
 //   any state ──broken or thread ended──▶ broken: every call, waiting or new, is refused with the reason
 //
-// The thread's work on them is in batch-turns.ts.
+// The thread's work on them is in batch-turns.ts. Reads that look at many rows have a thread of their own (read-shell.ts).
 import { Answer } from "../../model/answer.ts";
 import { errors, IdemError } from "../../model/errors.ts";
 import type { Platform, Thread, Timer } from "../../platform/platform.ts";
-import type { StoreReads } from "../reads.ts";
+import { readKinds, type StoreReads } from "../reads.ts";
 import { operationNames, type Store } from "../store.ts";
 import { type Call, type CallAnswer, readAnswer } from "./calls.ts";
+import { ReadShell } from "./read-shell.ts";
 import { type StoreTrouble, spellTrouble } from "./store-trouble.ts";
-import { type FromThread, postedCallsMax, type ThreadInput, type ToThread } from "./thread-messages.ts";
+import {
+  type FromThread,
+  type OpenedStore,
+  postedCallsMax,
+  type ThreadInput,
+  type ToThread,
+} from "./thread-messages.ts";
 import { noLeaseList, packCall } from "./wire.ts";
 import { unpackAnswer } from "./wire-answers.ts";
 
@@ -37,6 +44,13 @@ class Asked extends Answer<unknown> {
   }
 }
 
+class Read extends Answer<unknown> {
+  /** `isLong`: it may look at many rows. */
+  constructor(readonly isLong: boolean) {
+    super();
+  }
+}
+
 export interface ThreadStoreOptions {
   readonly path: string;
   readonly owner: string;
@@ -48,6 +62,8 @@ export interface ThreadStoreOptions {
   readonly onTrouble?: (trouble: StoreTrouble) => void;
   /** Shorter in tests. */
   readonly patience?: ThreadInput["patience"];
+  /** What long reads may cost the owner's thread before they get one of their own; 0 in tests, to have it from the beginning. */
+  readonly readerAfterMs?: number;
 }
 
 // A file that has to be copied before it is lost takes its time; everything else of an ending is over in no time.
@@ -78,12 +94,13 @@ class ThreadShell {
   private handOutPlanned = false;
   private readonly leased = noLeaseList();
   private readIds = 0;
-  private readonly reading = new Map<number, Asked>();
+  private readonly reading = new Map<number, Read>();
   private broken: IdemError | null = null;
   private closed: (() => void) | null = null;
   private readonly platform: Pick<Platform, "soon" | "timer">;
   private isCopying = false;
   private readonly ended: Promise<void>;
+  private longReads: ReadShell | null = null;
 
   constructor(
     private readonly thread: Thread,
@@ -95,8 +112,14 @@ class ThreadShell {
       thread.onMessage((message: FromThread) => {
         if (message.kind !== "open") return this.take(message);
         try {
-          const rollback = readAnswer(message.answer) as string | null;
+          const opened = readAnswer(message.answer) as OpenedStore;
+          this.longReads = new ReadShell({
+            platform: options.platform,
+            opened: () => opened,
+            ...(options.readerAfterMs === undefined ? {} : { afterMs: options.readerAfterMs }),
+          });
           resolve();
+          const { rollback } = opened;
           if (rollback !== null) this.tell({ level: "error", kind: "rolled-back", path: options.path, text: rollback });
         } catch (error) {
           // In this order: in Deno the thread is over before `terminate` returns, and its end is a reason too.
@@ -198,6 +221,7 @@ class ThreadShell {
         const waiting = this.reading.get(message.id);
         this.reading.delete(message.id);
         if (waiting !== undefined) settle(waiting, message.answer);
+        if (waiting?.isLong === true) this.longReads?.noteSpent(message.ms);
         this.thread.ref(this.posted.length > 0 || this.reading.size > 0 || this.isCopying);
         return;
       }
@@ -255,12 +279,26 @@ class ThreadShell {
 
   private read(name: keyof StoreReads, input: readonly unknown[]): Promise<unknown> {
     if (this.broken !== null) return Promise.reject(this.broken);
+    const read = new Read(readKinds[name] === "page");
+    if (!read.isLong || !this.readApart(name, input, read)) this.readHere(name, input, read);
+    return read.made;
+  }
+
+  /** In the thread of the owner's handle. */
+  private readHere(name: keyof StoreReads, input: readonly unknown[], read: Read): void {
     const id = ++this.readIds;
-    const asked = new Asked({ name: "sweep", input: [] }, 0);
-    this.reading.set(id, asked);
+    this.reading.set(id, read);
     this.thread.ref(true);
     this.send({ kind: "read", id, name, input });
-    return asked.made;
+  }
+
+  /** False where no thread is open for long reads. */
+  private readApart(name: keyof StoreReads, input: readonly unknown[], read: Read): boolean {
+    const lose = () => {
+      if (this.broken === null) this.readHere(name, input, read);
+      else read.reject(this.broken);
+    };
+    return this.longReads!.take({ name, input, settle: (answer) => settle(read, answer), lose });
   }
 
   private breakWith(error: IdemError): void {
@@ -273,6 +311,7 @@ class ThreadShell {
     this.queue = [];
     this.reading.clear();
     for (const asked of waiting) asked.reject(error);
+    void this.longReads?.end();
   }
 
   private tell(trouble: StoreTrouble): void {
@@ -287,6 +326,8 @@ class ThreadShell {
     }
     if (this.broken !== null) return this.letGo();
     this.thread.ref(true);
+    await this.longReads?.close(endMsMax);
+    if (this.broken !== null) return this.letGo();
     await new Promise<void>((resolve) => {
       this.closed = resolve;
       this.send({ kind: "close" });
@@ -322,7 +363,7 @@ function errorOf(answer: CallAnswer): IdemError {
   return errors.STORE_UNAVAILABLE({ why: "unknown" });
 }
 
-function settle(waiting: Asked, answer: CallAnswer): void {
+function settle(waiting: Answer<unknown>, answer: CallAnswer): void {
   try {
     waiting.resolve(readAnswer(answer));
   } catch (error) {

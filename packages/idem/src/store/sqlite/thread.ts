@@ -2,12 +2,12 @@
 import { lookAtPath } from "../../platform/look-at-path.ts";
 import { nodeThread } from "../../platform/node-thread.ts";
 import { BatchTurns } from "./batch-turns.ts";
-import { fail } from "./calls.ts";
+import { fail, succeed } from "./calls.ts";
 import { SqliteCore } from "./core.ts";
 import { fileRollbackText } from "./counter-file.ts";
 import { loadMigrations } from "./migrations.ts";
 import { openingFault } from "./opening-fault.ts";
-import type { FromThread, ThreadInput, ToThread } from "./thread-messages.ts";
+import type { FromThread, OpenedStore, ThreadInput, ToThread } from "./thread-messages.ts";
 
 // A commit that meets a lock waits so long by itself; then reads get their turn, and it is tried again.
 const busyMs = 50;
@@ -28,8 +28,9 @@ try {
   core.connection.db.exec("pragma ignore_check_constraints = on");
   const turns = new BatchTurns({ core, path, patience, clock, timer, soon, post, end });
   onMessage((message) => turns.take(message));
-  const { rollback } = core;
-  post({ kind: "open", answer: { ok: true, value: rollback === null ? null : fileRollbackText(path, rollback) } });
+  const rollback = core.rollback === null ? null : fileRollbackText(path, core.rollback);
+  const opened: OpenedStore = { path: core.path, files: turns.files, rollback };
+  post({ kind: "open", answer: succeed(opened) });
 } catch (error) {
   const { path } = input;
   post({ kind: "open", answer: fail(openingFault(error, path, lookAtPath(path))) });

@@ -8,6 +8,7 @@ import { findEvent } from "../observe/find-event.ts";
 import { type RestEnvelope, restEnvelope } from "../protocol/rest-shapes.ts";
 import type { DescribedRoute } from "./api/api-route.ts";
 import { readBody, readQuery } from "./read-input.ts";
+import { engineFor } from "./read-shares.ts";
 import { json, type Route } from "./route.ts";
 import type { World } from "./world.ts";
 
@@ -59,7 +60,7 @@ export function v1Route<
       };
       const { env, params } = request;
       const actor = request.actor.name;
-      const engine = await world.engine(env);
+      const engine = engineFor(request.actor, await world.engine(env), world);
       const now = engine.now();
       const data = await route.handle({ ...given, params, env, engine, now, world, actor });
       return data === undefined ? { status: 204, body: null } : json(restEnvelope(data, now));

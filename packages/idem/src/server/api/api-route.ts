@@ -4,6 +4,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { AuditAction, AuditAnswer } from "../../store/audit.ts";
 import type { Actor } from "../people/actor.ts";
 import { readBody, readQuery } from "../read-input.ts";
+import { engineFor } from "../read-shares.ts";
 import { json, type Route, type RouteAnswer, type RouteRequest } from "../route.ts";
 import type { World } from "../world.ts";
 import { namesOfToday, recordedNamesIn } from "./function-names.ts";
@@ -90,7 +91,7 @@ export function apiRoute<
         query: readQuery(query, request.query) as Read<Q>,
         body: (route.method === "GET" ? {} : readBody(body, request)) as Read<B>,
       };
-      const engine = await world.engine(request.env);
+      const engine = engineFor(request.actor, await world.engine(request.env), world);
       const { registry } = engine;
       const given = {
         query: recordedNamesIn(read.query, registry),

@@ -10,8 +10,10 @@ import { instantText, readInstant } from "../read-input.ts";
 // A page for a person is 50, one for a program 500 rows without payloads: some hundred kilobytes.
 const limitDefault = 50;
 const limitMax = 500;
-// Some 5 ms of reading: what no index narrows may not hold up commits for longer.
+// Some 5 ms of reading: what no index narrows may not hold up other readers for longer.
 export const examinedMax = 10_000;
+// Each row is looked up in what was decided; a fifth of what a page may look at without that.
+export const decidedExaminedMax = examinedMax / 5;
 
 export const limitField = z.coerce
   .number()

@@ -10,11 +10,10 @@ import { alertStates } from "../../store/alerts.ts";
 import { searchKind } from "../../store/event-values.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import { limitKind } from "../../store/settings.ts";
+import { decidedExaminedMax, examinedMax } from "./paging.ts";
 import { payloadRowsMax } from "./store-read-bounds.ts";
 
 const rowsMax = 1_000;
-// A page that looked at this many is short, and says where to go on.
-const examinedMax = 50_000;
 const bytesMax = 4 * 1024 * 1024;
 
 const text = z.string().max(4_096);
@@ -22,6 +21,7 @@ const instant = z.number().int().min(0);
 const rows = z.number().int().min(1).max(rowsMax);
 const payloads = z.number().int().min(1).max(payloadRowsMax);
 const ids = z.array(text).max(rowsMax);
+// A page that looked at as many as one may is short, and says where to continue.
 const page = {
   since: instant.optional(),
   until: instant.optional(),
@@ -30,7 +30,7 @@ const page = {
     .number()
     .int()
     .min(1)
-    .transform((asked) => Math.min(asked, examinedMax)),
+    .transform((requested) => Math.min(requested, examinedMax)),
 };
 const state = z.enum(runStates).optional();
 const part = text.optional();
@@ -67,7 +67,13 @@ export const storeReadInputs = {
   eventByCallerId: z.union([z.tuple([text]), z.tuple([text, z.enum(eventIdScopes)])]),
   events: z.tuple([z.strictObject({ name: part, before: part, limit: payloads })]),
   eventPage: z.tuple([
-    z.strictObject({ ...page, name: part, fn: part, outcome: z.enum(eventOutcomes).optional(), before: part }),
+    z
+      .strictObject({ ...page, name: part, fn: part, outcome: z.enum(eventOutcomes).optional(), before: part })
+      .transform((filter) =>
+        filter.fn === undefined && filter.outcome === undefined
+          ? filter
+          : { ...filter, examinedMax: Math.min(filter.examinedMax, decidedExaminedMax) },
+      ),
   ]),
   duplicatesOf: z.tuple([text, rows]),
   decisionsOfEvent: z.tuple([text]),

@@ -26,7 +26,7 @@ import { refuseHalfMoved } from "./moving-mark.ts";
 import { openingFault, refuseUnsetSession, tryTransaction } from "./opening-fault.ts";
 import { Outbox } from "./outbox.ts";
 import { pruneInTurn } from "./prune-events.ts";
-import { findClaim, readsOver } from "./reads.ts";
+import { findClaim, pageSessionsOf, readsOver, withBoundedPages } from "./reads.ts";
 import type { RecognisedServer } from "./recognise-server.ts";
 import { Statistics } from "./refresh-statistics.ts";
 import { RuleDatabase } from "./rule-database.ts";
@@ -163,7 +163,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const reads = repeated(readsOver(connection.forReads(), at), transactions);
   const batchedReads = isUnbatched ? null : hotReads(reads, connection.forReads(), transactions, platform);
   const store: Record<string, unknown> = {
-    reads: { ...boundedReads({ ...reads, claimNow }, lone), ...batchedReads },
+    reads: withBoundedPages(
+      { ...boundedReads({ ...reads, claimNow }, lone), ...batchedReads },
+      pageSessionsOf(address.poolSize),
+    ),
     shared: Object.assign(hints, { history, beats: (asked: BeatsOptions) => beating.open(asked) }),
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,

@@ -1,7 +1,7 @@
 // Reads for people and tools, over a server: what PostgreSQL asks of its own.
 import type { Instant } from "../../model/claim.ts";
 import type { LimitUse } from "../flow.ts";
-import type { StoreReads } from "../reads.ts";
+import { readKinds, type StoreReads } from "../reads.ts";
 import type { ClaimRow } from "../rows.ts";
 import { type Probe, type ReadDatabase, readCalls, type WaitCandidateRow } from "../rules/reads.ts";
 import { type Asked, driveAwaited, Sent } from "../rules/rule.ts";
@@ -43,3 +43,29 @@ class ServerReads extends RuleDatabase implements ReadDatabase {
 
 export const readsOver = (connection: Connection, at: () => Promise<Instant>): StoreReads =>
   readCalls(new ServerReads(connection, at), driveAwaited) as unknown as StoreReads;
+
+/** Of the sessions that reads and commits share, those that pages may have at once: the other half is never theirs. */
+export const pageSessionsOf = (poolSize: number): number => Math.max(1, Math.floor(poolSize / 2));
+
+/** The same reads, of which so many that look at many rows are with the server at once; the others wait for their turn. */
+export function withBoundedPages(reads: StoreReads, max: number): StoreReads {
+  const waiting: (() => void)[] = [];
+  let atOnce = 0;
+  const inTurn = async (read: () => Promise<unknown>): Promise<unknown> => {
+    if (atOnce < max) atOnce++;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await read();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) atOnce--;
+      else next();
+    }
+  };
+  const bounded: Record<string, unknown> = {};
+  for (const name of Object.keys(reads) as (keyof StoreReads)[]) {
+    const read = reads[name] as (...input: unknown[]) => Promise<unknown>;
+    bounded[name] = readKinds[name] === "page" ? (...input: unknown[]) => inTurn(() => read.apply(reads, input)) : read;
+  }
+  return bounded as unknown as StoreReads;
+}

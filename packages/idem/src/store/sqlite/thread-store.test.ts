@@ -260,7 +260,7 @@ describe("reads next to commits", () => {
     }
     const [, ...between] = order.join(" ").split("committed");
     expect(between).toHaveLength(20);
-    for (const reads of between.slice(0, -1)) expect(reads.trim().split(" ").length).toBeLessThanOrEqual(10);
+    for (const reads of between.slice(0, -1)) expect(reads.trim().split(" ").length).toBeLessThanOrEqual(5);
     expect(readsBefore(order, "committed")).toBe(5);
   });
 

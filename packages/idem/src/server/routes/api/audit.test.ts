@@ -1,5 +1,6 @@
 // People's deeds, over /api: found by person, deed, thing, words and time, and saved for a spreadsheet.
 import { expect, test } from "vitest";
+import { devActor } from "../../people/actor.ts";
 import { routeWorld } from "../world.suite.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { listAudit } from "./list-audit.ts";
@@ -37,7 +38,13 @@ test("entries are narrowed by each word of the query and by all of them, and pag
 test("CSV has all that the filter lets through, and nothing in it is a formula", async () => {
   const { world } = await audited();
   const answer = await listAudit.handle(
-    { query: new URLSearchParams("format=csv&actor=ben"), headers: {}, env: "default", params: {} } as never,
+    {
+      query: new URLSearchParams("format=csv&actor=ben"),
+      headers: {},
+      env: "default",
+      params: {},
+      actor: devActor,
+    } as never,
     world.world,
   );
   expect(String(answer.body).trim().split("\r\n")).toEqual([

@@ -8,10 +8,8 @@ import { apiRoute } from "../../api/api-route.ts";
 import { decisionItem, decisionItemOf } from "../../api/decision-shape.ts";
 import { type EventItem, eventItem, eventItemOf, wholeEventItemOf } from "../../api/event-shape.ts";
 import { heardNames } from "../../api/heard-names.ts";
-import { boundsOf, examinedMax, lookedBackToField, nextField, pageFields } from "../../api/paging.ts";
+import { boundsOf, decidedExaminedMax, lookedBackToField, nextField, pageFields } from "../../api/paging.ts";
 
-// Each is looked up in what was decided; a fifth of what a page may look at without that.
-const decidedExaminedMax = examinedMax / 5;
 // One after the other, so that commits of others get in between.
 const looksMax = 5;
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { ArrivalFollower } from "../../../radar/follow-arrivals.ts";
 import { type ApiWorld, apiWorld, stores } from "../../api/api-world.suite.ts";
+import { devActor } from "../../people/actor.ts";
 import { exportAlert } from "./export-alert.ts";
 import { acknowledgeAlert, closeAlert, muteAlert } from "./judge-alert.ts";
 import { listAlerts } from "./list-alerts.ts";
@@ -73,6 +74,7 @@ describe.each(stores)("on %s", (store) => {
           query: new URLSearchParams({ format }),
           env: "default",
           headers: {},
+          actor: devActor,
           signal: new AbortController().signal,
         } as never,
         world.world,

@@ -1,0 +1,227 @@
+// Long reads (pages, lists, counts, searches) of the people and tools that ask a server for them, in fair turns. Commits do not wait for them
+// (store/sqlite/read-shell.ts), but other readers would, a PostgreSQL store has a bounded number of sessions for both, and all of them share
+// the machine. So a few are with the store at once, each principal has a part of those, and the time its reads take is taken from a budget
+// that refills. A read beyond either waits; it is refused only where very many requests of its principal wait already.
+//
+//   asked ──there is room──▶ with the store ──▶ answered, and its time is charged
+//     └──▶ waiting, in the order of its principal ──the principal's turn, and its budget is not spent──▶ with the store
+import type { Engine } from "../engine/engine.ts";
+import { errors } from "../model/errors.ts";
+import type { Platform, Timer } from "../platform/platform.ts";
+import { readKinds, type StoreReads } from "../store/reads.ts";
+import type { Store } from "../store/store.ts";
+import type { Actor, Role } from "./people/actor.ts";
+import type { World } from "./world.ts";
+
+export const readLimits = {
+  // A thread reads them one by one on SQLite; on PostgreSQL half of the pool stays for commits, by default.
+  readsAtOnce: 4,
+  // One waits in the thread while the other is read; two more are there for others.
+  readsAtOncePerPrincipal: 2,
+  // Of each second: a principal alone has half of a thread, and the machine the rest.
+  readMsPerSecond: 500,
+  // Pages that a person opens one after another are never late for it.
+  readMsSaved: 2_000,
+  // The way to the store and back, which is no work of its own.
+  readMsFree: 1,
+  // Of the places for requests under way: whoever has more of them waiting is refused the next.
+  waitingRequestsPerPrincipal: 250,
+} as const;
+
+type ReadLimits = { readonly [K in keyof typeof readLimits]: number };
+
+type LongRead = () => Promise<unknown>;
+
+interface Waiting {
+  readonly begin: () => void;
+  readonly request: RequestReads;
+}
+
+/** What one request has waiting. */
+interface RequestReads {
+  waiting: number;
+}
+
+interface Share {
+  readonly role: Role;
+  atOnce: number;
+  readonly waiting: Waiting[];
+  waitingRequests: number;
+  /** The rest of the budget, as it was at `sinceMono`. */
+  leftMs: number;
+  sinceMono: number;
+}
+
+// Applications name the principals of a mounted dashboard; those that have nothing under way are forgotten above this.
+const sharesMax = 1_000;
+
+export class ReadShares {
+  private readonly shares = new Map<string, Share>();
+  /** Those that have reads waiting, of each role; who was served last is last. */
+  private readonly queues: Readonly<Record<Role, Set<Share>>> = { operator: new Set(), viewer: new Set() };
+  /** Roles take turns, so that however many viewers there are, an operator's read is one of the next two. */
+  private nextRole: Role = "operator";
+  private atOnce = 0;
+  private refill: Timer | null = null;
+  private readonly limits: ReadLimits;
+
+  constructor(
+    private readonly platform: Pick<Platform, "monoMs" | "timer">,
+    limits: Partial<ReadLimits> = {},
+  ) {
+    this.limits = { ...readLimits, ...limits };
+  }
+
+  /** For the reads of one request. */
+  of({ name, role, onlyEnv }: Actor): (read: LongRead) => Promise<unknown> {
+    const principal = `${role} ${onlyEnv ?? ""} ${name}`;
+    const request: RequestReads = { waiting: 0 };
+    return (read) => this.run(this.shareOf(principal, role), request, read);
+  }
+
+  private async run(share: Share, request: RequestReads, read: LongRead): Promise<unknown> {
+    if (share.waiting.length === 0 && this.hasRoom(share)) this.begin(share);
+    else await this.turn(share, request);
+    const beganMono = this.platform.monoMs();
+    try {
+      return await read();
+    } finally {
+      const ms = this.platform.monoMs() - beganMono - this.limits.readMsFree;
+      this.refilled(share);
+      share.leftMs -= Math.max(0, ms);
+      share.atOnce--;
+      this.atOnce--;
+      this.serve();
+    }
+  }
+
+  private begin(share: Share): void {
+    share.atOnce++;
+    this.atOnce++;
+  }
+
+  private turn(share: Share, request: RequestReads): Promise<void> {
+    const { waitingRequestsPerPrincipal } = this.limits;
+    if (request.waiting === 0 && share.waitingRequests >= waitingRequestsPerPrincipal) {
+      throw errors.SERVER_BUSY({ why: `${waitingRequestsPerPrincipal} requests of this caller wait to read already` });
+    }
+    if (request.waiting++ === 0) share.waitingRequests++;
+    return new Promise((resolve) => {
+      share.waiting.push({ begin: resolve, request });
+      this.queues[share.role].add(share);
+      this.serve();
+    });
+  }
+
+  /** Begins what there is room for. */
+  private serve(): void {
+    while (this.atOnce < this.limits.readsAtOnce) {
+      const other = this.nextRole === "operator" ? "viewer" : "operator";
+      const share = this.firstOf(this.nextRole) ?? this.firstOf(other);
+      if (share === null) break;
+      this.nextRole = share.role === "operator" ? "viewer" : "operator";
+      this.serveOne(share);
+    }
+    this.armRefill();
+  }
+
+  private serveOne(share: Share): void {
+    const { begin, request } = share.waiting.shift()!;
+    if (--request.waiting === 0) share.waitingRequests--;
+    const queue = this.queues[share.role];
+    queue.delete(share);
+    if (share.waiting.length > 0) queue.add(share);
+    this.begin(share);
+    begin();
+  }
+
+  private firstOf(role: Role): Share | null {
+    for (const share of this.queues[role]) if (this.hasRoom(share)) return share;
+    return null;
+  }
+
+  private hasRoom(share: Share): boolean {
+    const { readsAtOnce, readsAtOncePerPrincipal } = this.limits;
+    return this.atOnce < readsAtOnce && share.atOnce < readsAtOncePerPrincipal && this.refilled(share) > 0;
+  }
+
+  private refilled(share: Share): number {
+    const now = this.platform.monoMs();
+    const { readMsPerSecond, readMsSaved } = this.limits;
+    share.leftMs = Math.min(readMsSaved, share.leftMs + ((now - share.sinceMono) / 1_000) * readMsPerSecond);
+    share.sinceMono = now;
+    return share.leftMs;
+  }
+
+  /** Where some wait for nothing but their budget. */
+  private armRefill(): void {
+    if (this.refill !== null || this.atOnce >= this.limits.readsAtOnce) return;
+    const spent = [...this.queues.operator, ...this.queues.viewer].filter(({ leftMs }) => leftMs <= 0);
+    if (spent.length === 0) return;
+    const least = Math.min(...spent.map(({ leftMs }) => -leftMs));
+    const ms = Math.ceil((least / this.limits.readMsPerSecond) * 1_000) + 1;
+    this.refill = this.platform.timer(
+      ms,
+      () => {
+        this.refill = null;
+        this.serve();
+      },
+      { background: true },
+    );
+  }
+
+  private shareOf(principal: string, role: Role): Share {
+    const known = this.shares.get(principal);
+    if (known !== undefined) return known;
+    if (this.shares.size >= sharesMax) this.forgetIdle();
+    const { readMsSaved } = this.limits;
+    const share: Share = {
+      role,
+      atOnce: 0,
+      waiting: [],
+      waitingRequests: 0,
+      leftMs: readMsSaved,
+      sinceMono: this.platform.monoMs(),
+    };
+    this.shares.set(principal, share);
+    return share;
+  }
+
+  private forgetIdle(): void {
+    for (const [principal, share] of this.shares) {
+      const isIdle = share.atOnce === 0 && share.waiting.length === 0;
+      if (isIdle && this.refilled(share) >= this.limits.readMsSaved) this.shares.delete(principal);
+    }
+  }
+}
+
+const byWorld = new WeakMap<World, ReadShares>();
+
+/** The engine as a request of this caller uses it: its long reads take their turns, and a run's history is one of them. */
+export function engineFor(actor: Actor, engine: Engine, world: World): Engine {
+  const shares = byWorld.get(world) ?? new ReadShares(world.platform);
+  byWorld.set(world, shares);
+  const inTurn = shares.of(actor);
+  const reads = new Proxy(engine.store.reads, {
+    get: (target, key) => {
+      const name = (key === "runMemo" ? "runHistory" : key) as keyof StoreReads;
+      const read = target[name] as ((...input: unknown[]) => Promise<unknown>) | undefined;
+      if (read === undefined) return undefined;
+      if (readKinds[name] !== "page") return read.bind(target);
+      return (...input: unknown[]) => inTurn(() => read.apply(target, input));
+    },
+  });
+  const store: Store = withPart(engine.store, "reads", reads);
+  return withPart(engine, "store", store);
+}
+
+/** The same object but for one part of it; its methods do not see the difference. */
+function withPart<T extends object, K extends keyof T>(of: T, name: K, part: T[K]): T {
+  return new Proxy(of, {
+    get: (target, key) => {
+      if (key === name) return part;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

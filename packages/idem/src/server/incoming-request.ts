@@ -44,6 +44,10 @@ export interface Traffic {
   /** Beside them, those that are answered however many others there are. */
   vital: number;
   waiting: number;
+  /** Counted apart: those that wait with a token, or with nothing. */
+  waitingStrangers: number;
+  /** Both, by caller or token. */
+  readonly waiters: Map<string, number>;
   refusedBusy: number;
   isStopping: boolean;
 }
@@ -56,8 +60,11 @@ export class IncomingRequest implements AnswerOptions {
   /** For browsers: what an answer for people may do, and which pages of other origins may read it. */
   private pageHeaders: Headers | null = null;
   /** Among whom it is counted. */
-  private place: "nowhere" | "in-flight" | "stranger" | "vital" | "waiting" = "nowhere";
+  private place: "nowhere" | "in-flight" | "stranger" | "vital" | "waiting" | "stranger-waiting" = "nowhere";
   private body: AwaitedBody | null = null;
+  private isAdmitted = false;
+  /** By which it is counted while it waits. */
+  private waiter: string | null = null;
 
   constructor(
     private readonly incoming: IncomingMessage,
@@ -105,10 +112,10 @@ export class IncomingRequest implements AnswerOptions {
     if (origin !== null)
       this.pageHeaders = { ...this.pageHeaders, "access-control-allow-origin": origin, vary: "origin" };
     if ("allowed" in found) return this.tellMethods(found);
-    if (route.waits === true) this.waitApart();
-    else this.takePlace(route);
     const request = new NodeRequest(incoming, method, path, search, found.params);
     this.request = request;
+    if (route.waits === true) this.waitApart();
+    else this.takePlace(route);
     this.body = traffic.bodies.of(incoming, route.access);
     const answer = await answerRequest(route, request, incoming, this);
     if (!isStream(answer.body)) return this.send(answer, answer.body);
@@ -139,6 +146,8 @@ export class IncomingRequest implements AnswerOptions {
   private leavePlace(): void {
     const { traffic, place } = this;
     if (place === "waiting") traffic.waiting--;
+    if (place === "stranger-waiting") traffic.waitingStrangers--;
+    this.leaveWaiters();
     if (place === "vital") traffic.vital--;
     if (place === "stranger") traffic.strangers--;
     if (place === "stranger" || place === "in-flight") traffic.inFlight--;
@@ -151,6 +160,8 @@ export class IncomingRequest implements AnswerOptions {
   }
 
   admitted(): void {
+    this.isAdmitted = true;
+    if (this.place === "waiting") this.countWaiter();
     this.traffic.lines.show(this.incoming.socket, trustOf[this.route!.access]);
   }
 
@@ -162,7 +173,7 @@ export class IncomingRequest implements AnswerOptions {
     const bytes = here ?? (await this.awaitBody(encoding, bytesMax));
     const turn = bytes.length < traffic.limits.largeBodyBytes ? undefined : traffic.reading.next(0);
     if (turn !== undefined) {
-      if (this.place !== "waiting") this.leavePlace();
+      if (!this.isWaiting) this.leavePlace();
       await turn;
     }
     chargeCost(bytes.length * takingCost);
@@ -174,7 +185,7 @@ export class IncomingRequest implements AnswerOptions {
   private async awaitBody(encoding: Encoding | null, bytesMax: number): Promise<Buffer> {
     const { traffic, incoming } = this;
     const body = this.body!;
-    if (this.place !== "waiting") this.leavePlace();
+    if (!this.isWaiting) this.leavePlace();
     body.begin(traffic.lines.addressOf(incoming.socket), traffic.world.platform.monoMs());
     try {
       return await readBody(incoming, encoding, bytesMax, body);
@@ -186,13 +197,48 @@ export class IncomingRequest implements AnswerOptions {
   /** It will take its time, and must not take the place of those who want an answer now. */
   private waitApart(): void {
     const { traffic, incoming } = this;
-    if (this.place === "waiting") return;
-    if (traffic.waiting >= traffic.limits.waitingRequests) throw errors.SERVER_BUSY({ why: "too many wait" });
+    if (this.isWaiting) return;
+    const isStranger = trustOf[this.route!.access] === "stranger";
+    const { waitingRequests, waitingStrangers } = traffic.limits;
+    const isFull = isStranger ? traffic.waitingStrangers >= waitingStrangers : traffic.waiting >= waitingRequests;
+    if (isFull) throw errors.SERVER_BUSY({ why: "too many wait" });
     this.leavePlace();
-    this.place = "waiting";
-    traffic.waiting++;
+    this.place = isStranger ? "stranger-waiting" : "waiting";
+    if (isStranger) traffic.waitingStrangers++;
+    else traffic.waiting++;
+    // Who shows a credential in a header is known once it was looked at.
+    if (isStranger || this.isAdmitted) this.countWaiter();
     // Node goes back to the usual time with the line's next request.
     incoming.socket.setTimeout(traffic.limits.silentWaitingMs);
+  }
+
+  private get isWaiting(): boolean {
+    return this.place === "waiting" || this.place === "stranger-waiting";
+  }
+
+  /** One caller, or one token, has a part of the places. Throws SERVER_BUSY. */
+  private countWaiter(): void {
+    const { traffic, request, place } = this;
+    const { waitingPerPrincipal, waitingPerToken } = traffic.limits;
+    const isStranger = place === "stranger-waiting";
+    const waiter = isStranger
+      ? `token ${request!.query.get("token") ?? ""}`
+      : `caller ${request!.env} ${request!.actor.name}`;
+    const count = traffic.waiters.get(waiter) ?? 0;
+    const max = isStranger ? waitingPerToken : waitingPerPrincipal;
+    if (count >= max)
+      throw errors.SERVER_BUSY({ why: `${max} requests of this ${isStranger ? "token" : "caller"} wait` });
+    traffic.waiters.set(waiter, count + 1);
+    this.waiter = waiter;
+  }
+
+  private leaveWaiters(): void {
+    const { traffic, waiter } = this;
+    if (waiter === null) return;
+    this.waiter = null;
+    const left = traffic.waiters.get(waiter)! - 1;
+    if (left === 0) traffic.waiters.delete(waiter);
+    else traffic.waiters.set(waiter, left);
   }
 
   /** OPTIONS: for people, and for browsers that ask before they let a page send something that is not a plain form. */

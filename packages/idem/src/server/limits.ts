@@ -10,6 +10,13 @@ export const serverLimits = {
   strangersInFlight: 1_000,
   // Long polls and streams cost a socket and little else; they must not take the slots of those who want an answer now.
   waitingRequests: 5_000,
+  // Of them, those of one caller with a credential: half of the places stay for others.
+  waitingPerPrincipal: 2_500,
+  // Those whose credential is a token in the address, which may be in a browser: counted apart, so that publishing, examining and backing up
+  // never wait for subscribers.
+  waitingStrangers: 4_000,
+  // Of them, those with one token: a page that many people have open may share one.
+  waitingPerToken: 500,
   // Bodies held at the same time, of all requests together: 5,000 full ones would be gigabytes.
   bodyBytesHeld: 256 * mebibyte,
   // Of them, what holders of event keys and strangers may have: the rest stays for those with credentials.

@@ -5,6 +5,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { errors } from "../model/errors.ts";
 import { ManualPlatform } from "../platform/manual-platform.ts";
+import { bearerTokenOf } from "../protocol/signing-key.ts";
 import { asJson, ask, open, raw, route } from "./listener.suite.ts";
 import { json, type Route, type RouteAnswer, type RouteRequest, type SocketRoute } from "./route.ts";
 
@@ -339,7 +340,7 @@ describe("too much", () => {
   test("those who wait for something do not take the places of those who want an answer now", async () => {
     const gate = held();
     const server = await open([route({ path: "/wait", waits: true, handle: gate.handle }), route({ path: "/echo" })], {
-      limits: { requestsInFlight: 1, waitingRequests: 2 },
+      limits: { requestsInFlight: 1, waitingStrangers: 2 },
     });
     const waiting = [ask(server, { path: "/wait", body: "1" }), ask(server, { path: "/wait", body: "2" })];
     await expect.poll(gate.entered).toBe(2);
@@ -347,6 +348,41 @@ describe("too much", () => {
     expect(await ask(server, { path: "/wait", body: "3" })).toMatchObject({ status: 503 });
     gate.release();
     await Promise.all(waiting);
+  });
+
+  test("streams with one token, or of one caller, leave places to others, and tokens never take those of callers with keys", async () => {
+    const gate = held();
+    const settings = { mode: "start", signingKeys: ["0123456789abcdef0123456789abcdef", "staging=aabbccdd"] } as const;
+    const limits = { waitingStrangers: 5, waitingPerToken: 2, waitingRequests: 4, waitingPerPrincipal: 3 };
+    const follow = route({ path: "/follow", waits: true, handle: gate.handle });
+    const examine = route({ path: "/examine", access: "signing-key", waits: true, handle: gate.handle });
+    const server = await open([follow, examine], { settings, limits });
+    const asked: Promise<{ status: number }>[] = [];
+    /** How many of them were let in. */
+    const tryAll = async (count: number, path: string, key?: string) => {
+      const before = gate.entered();
+      const headers: Record<string, string> =
+        key === undefined ? {} : { authorization: `Bearer ${bearerTokenOf(key)}` };
+      let refused = 0;
+      for (let n = 0; n < count; n++) {
+        const one = ask(server, { path, headers });
+        asked.push(one);
+        void one.then(({ status }) => {
+          if (status === 503) refused++;
+        });
+      }
+      await expect.poll(() => gate.entered() - before + refused).toBe(count);
+      return gate.entered() - before;
+    };
+    expect(await tryAll(10, "/follow?token=leaked")).toBe(2);
+    expect(await tryAll(10, "/follow?token=another")).toBe(2);
+    expect(await tryAll(10, "/follow?token=third")).toBe(1);
+    expect(await tryAll(10, "/examine", "aabbccdd")).toBe(3);
+    expect(await tryAll(10, "/examine", "0123456789abcdef0123456789abcdef")).toBe(1);
+    gate.release();
+    await Promise.all(asked);
+    await expect.poll(() => server.listener.load.waitingRequests).toBe(0);
+    expect(await ask(server, { path: "/follow?token=leaked" })).toMatchObject({ status: 200 });
   });
 
   test("bodies of all requests together are bounded", async () => {

@@ -92,6 +92,8 @@ class NodeListener implements Listener {
       strangers: 0,
       vital: 0,
       waiting: 0,
+      waitingStrangers: 0,
+      waiters: new Map(),
       refusedBusy: 0,
       isStopping: false,
     };
@@ -128,10 +130,10 @@ class NodeListener implements Listener {
   }
 
   get load(): ListenerLoad {
-    const { inFlight, vital, waiting, lines, bodies, refusedBusy } = this.traffic;
+    const { inFlight, vital, waiting, waitingStrangers, lines, bodies, refusedBusy } = this.traffic;
     return {
       requestsInFlight: inFlight + vital,
-      waitingRequests: waiting,
+      waitingRequests: waiting + waitingStrangers,
       bodiesAwaited: bodies.size,
       lines: lines.size,
       sockets: this.upgraded.size,
@@ -187,9 +189,13 @@ class NodeListener implements Listener {
   }
 
   private get isQuiet(): boolean {
-    const { inFlight, vital, waiting, bodies } = this.traffic;
+    const { inFlight, vital, waiting, waitingStrangers, bodies } = this.traffic;
     return (
-      inFlight + vital === 0 && waiting === 0 && bodies.size === 0 && this.flushing === 0 && this.strangers.size === 0
+      inFlight + vital === 0 &&
+      waiting + waitingStrangers === 0 &&
+      bodies.size === 0 &&
+      this.flushing === 0 &&
+      this.strangers.size === 0
     );
   }
 

@@ -9,6 +9,7 @@ import { openStore } from "../../sdk/open-store.ts";
 import { testKeys, testServer } from "../test-server.suite.ts";
 import type { World } from "../world.ts";
 import { Snapshots } from "./snapshots.ts";
+import { StoreCommands } from "./store-commands.ts";
 
 const basic = (password: string) => `Basic ${Buffer.from(`idem:${password}`).toString("base64")}`;
 
@@ -65,4 +66,60 @@ test("a copy that takes long is made to its end while somebody asks for it", asy
   expect(await ask()).toMatchObject({ bytes: expect.any(Number) });
   expect(begun).toBe(1);
   snapshots.close();
+});
+
+/** Commands that end when they are told to. */
+function openCommands() {
+  const running: { readonly args: readonly string[]; readonly end: () => void }[] = [];
+  const run = (({ args }: { readonly args: readonly string[] }) =>
+    new Promise((resolve) => {
+      running.push({ args, end: () => resolve({ code: 0, out: "{}", err: "" }) });
+    })) as unknown as ConstructorParameters<typeof StoreCommands>[1];
+  const world = { settings: { store: "sqlite:/tmp/shop.db" }, platform: new ManualPlatform() } as unknown as World;
+  const commands = new StoreCommands(world, run);
+  let ids = 0;
+  const ask = (env: string, command: string, onlyEnv: string | null) => {
+    try {
+      void commands.run(env, `id ${++ids}`, [command], { onlyEnv });
+      return "begun";
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+  return { commands, running, ask };
+}
+
+test("a key that has its environment examined again and again keeps no operator from a copy or an examination", async () => {
+  const { commands, running, ask } = openCommands();
+  for (let n = 0; n < 24; n++) {
+    expect(ask("staging", "doctor", "staging")).toBe(n === 0 ? "begun" : "SERVER_BUSY");
+    expect(ask("staging", "prune", "staging")).toBe("SERVER_BUSY");
+  }
+  expect(ask("default", "backup", null)).toBe("begun");
+  expect(ask("default", "backup", null)).toBe("SERVER_BUSY");
+  expect(ask("default", "doctor", null)).toBe("begun");
+  expect(running.map(({ args }) => args[0])).toEqual(["doctor", "backup", "doctor"]);
+  running[0]!.end();
+  await commands.run("staging", "id 1", ["doctor"], { onlyEnv: "staging" });
+  expect(ask("staging", "doctor", "staging")).toBe("begun");
+  commands.close();
+});
+
+test("keys of many environments leave a place for operators, and push out no answer that another is still to fetch", async () => {
+  const { commands, running, ask } = openCommands();
+  void commands.run("default", "the operator's", ["doctor"], { onlyEnv: null });
+  running[0]!.end();
+  await commands.run("default", "the operator's", ["doctor"], { onlyEnv: null });
+  const begun = Array.from({ length: 10 }, (_, n) => ask(`env ${n}`, "doctor", `env ${n}`));
+  expect(begun.filter((each) => each === "begun")).toHaveLength(3);
+  expect(ask("default", "doctor", null)).toBe("begun");
+  for (let n = 0; n < 20; n++) {
+    for (const each of running) each.end();
+    await commands.run("env 0", n === 0 ? "id 1" : `again ${n - 1}`, ["doctor"], { onlyEnv: "env 0" });
+    void commands.run("env 0", `again ${n}`, ["doctor"], { onlyEnv: "env 0" });
+  }
+  const before = running.length;
+  await commands.run("default", "the operator's", ["doctor"], { onlyEnv: null });
+  expect(running.length).toBe(before);
+  commands.close();
 });

@@ -11,7 +11,7 @@ import {
 import type { Timer } from "../../platform/platform.ts";
 import { partBytesMax } from "../api/backup-bounds.ts";
 import type { World } from "../world.ts";
-import { checkBeside, storeCommandsOf } from "./store-commands.ts";
+import { type CommandCaller, checkBeside, storeCommandsOf } from "./store-commands.ts";
 import { readJsonOf } from "./told-by-command.ts";
 
 // A line that broke is mended within it.
@@ -29,6 +29,9 @@ interface Snapshot {
   readonly sha256: string;
   gone: Timer | null;
 }
+
+/** A copy has every environment, and is made for nobody else. */
+const seesAll: CommandCaller = { onlyEnv: null };
 
 const byWorld = new WeakMap<World, Snapshots>();
 
@@ -73,7 +76,7 @@ export class Snapshots {
     const path = `${file}${ending}${id}`;
     // Of a server that ended in the middle.
     if (this.made.size === 0) for (const left of filesLike(`${file}${ending}`)) removeFile(left);
-    return this.finish(id, path, storeCommandsOf(this.world).run(env, id, ["backup", path, "--json"]));
+    return this.finish(id, path, storeCommandsOf(this.world).run(env, id, ["backup", path, "--json"], seesAll));
   }
 
   private async finish(id: string, path: string, end: Promise<OwnCommandEnd>): Promise<Snapshot> {

@@ -3,10 +3,14 @@
 // its file's lock is theirs.
 //
 //   asked ──▶ running ──▶ ended (kept for a while, to be asked for again under the same id) ──▶ forgotten
-//     └─ another one is running ──▶ SERVER_BUSY
+//     └─ its budget is spent ──▶ SERVER_BUSY
+//
+// A copy and an examination have a budget each, so that no examination keeps a copy from being made. Of examinations there is one for each
+// environment at a time, and one place is never a signing key's: those who look after the server find it free.
 import { errors } from "../../model/errors.ts";
 import { type OwnCommandEnd, runOwnCommand } from "../../platform/own-command.ts";
 import type { Timer } from "../../platform/platform.ts";
+import type { Actor } from "../people/actor.ts";
 import type { World } from "../world.ts";
 
 // Of a store of many gigabytes on a slow disk; a command that takes longer is of no use to anybody who waits.
@@ -16,10 +20,22 @@ const outBytesMax = 32 * 1024 * 1024;
 const answerMs = 15_000;
 // A caller that was cut off comes back within it.
 const keptMs = 5 * 60_000;
+// Each is a process that reads the whole store.
+export const examinationsMax = 4;
+/** Of them, of callers who are of one environment. */
+export const keyExaminationsMax = 3;
+export const backupsMax = 1;
 // The output of each may be megabytes.
-const keptMax = 4;
+const keptMax = 8;
+const keptPerEnvironmentMax = 2;
+
+/** Who asks for a command. */
+export type CommandCaller = Pick<Actor, "onlyEnv">;
 
 interface Started {
+  readonly env: string;
+  readonly isBackup: boolean;
+  readonly isOfKey: boolean;
   readonly end: Promise<OwnCommandEnd>;
   readonly abort: AbortController;
   isOver: boolean;
@@ -39,17 +55,20 @@ export function storeCommandsOf(world: World): StoreCommands {
 export class StoreCommands {
   private readonly started = new Map<string, Started>();
 
-  constructor(private readonly world: World) {}
+  constructor(
+    private readonly world: World,
+    private readonly runCommand = runOwnCommand,
+  ) {}
 
   /** The end of this id's command; null while it runs. The first to name the id starts it. Throws SERVER_BUSY and STORE_NOT_BESIDE. */
-  async ask(env: string, id: string, args: readonly string[]): Promise<OwnCommandEnd | null> {
-    return this.orLate(this.run(env, id, args));
+  async ask(env: string, id: string, args: readonly string[], caller: CommandCaller): Promise<OwnCommandEnd | null> {
+    return this.orLate(this.run(env, id, args, caller));
   }
 
   /** The same, until it ended. */
-  run(env: string, id: string, args: readonly string[]): Promise<OwnCommandEnd> {
+  run(env: string, id: string, args: readonly string[], caller: CommandCaller): Promise<OwnCommandEnd> {
     const name = nameOf(env, id, args[0]!);
-    const started = this.started.get(name) ?? this.start(name, env, args);
+    const started = this.started.get(name) ?? this.start(name, env, args, caller);
     this.keep(env, id, args[0]!);
     return started.end;
   }
@@ -81,16 +100,15 @@ export class StoreCommands {
     for (const name of this.started.keys()) this.forget(name);
   }
 
-  private start(name: string, env: string, args: readonly string[]): Started {
+  private start(name: string, env: string, args: readonly string[], { onlyEnv }: CommandCaller): Started {
     const { platform, settings } = this.world;
-    const running = [...this.started.values()].find(({ isOver }) => !isOver);
-    if (running !== undefined) throw errors.SERVER_BUSY({ why: "another command reads its whole store" });
+    const about = { env, isBackup: args[0] === "backup", isOfKey: onlyEnv !== null };
+    this.checkBudget(about);
     checkBeside(settings.store);
-    const [oldest] = this.started.keys();
-    if (this.started.size >= keptMax) this.forget(oldest!);
+    this.makeRoom(env);
     const abort = new AbortController();
     const late = platform.timer(commandMsMax, () => abort.abort(), { background: true });
-    const end = runOwnCommand({
+    const end = this.runCommand({
       args: [...args, "--env", env],
       env: { IDEM_STORE: settings.store, NO_COLOR: "1", IDEM_DEBUG: "" },
       bytesMax: outBytesMax,
@@ -101,9 +119,31 @@ export class StoreCommands {
     });
     // Callers hear of it; there may be none.
     end.catch(() => {});
-    const started: Started = { end, abort, isOver: false, forget: null };
+    const started: Started = { ...about, end, abort, isOver: false, forget: null };
     this.started.set(name, started);
     return started;
+  }
+
+  private checkBudget({ env, isBackup, isOfKey }: Pick<Started, "env" | "isBackup" | "isOfKey">): void {
+    const running = [...this.started.values()].filter((each) => !each.isOver && each.isBackup === isBackup);
+    const refuse = (why: string) => {
+      throw errors.SERVER_BUSY({ why });
+    };
+    if (isBackup && running.length >= backupsMax) refuse("another copy of its store is made");
+    if (isBackup) return;
+    if (running.some((each) => each.env === env)) refuse(`another command examines environment "${env}"`);
+    const ofKeys = running.filter((each) => each.isOfKey).length;
+    if (running.length >= examinationsMax || (isOfKey && ofKeys >= keyExaminationsMax)) {
+      refuse(`${running.length} commands examine its store`);
+    }
+  }
+
+  /** Of those that ended: an environment keeps two, so that it never pushes out what others are still to fetch. */
+  private makeRoom(env: string): void {
+    const ended = [...this.started].filter(([, { isOver }]) => isOver);
+    const own = ended.filter(([, each]) => each.env === env);
+    const [oldest] = own.length >= keptPerEnvironmentMax ? own : this.started.size >= keptMax ? ended : [];
+    if (oldest !== undefined) this.forget(oldest[0]);
   }
 
   private forget(name: string): void {

@@ -3,7 +3,18 @@ import { expect, onTestFinished, test } from "vitest";
 import { ManualPlatform } from "../../platform/manual-platform.ts";
 import type { StoreReads } from "../../store/reads.ts";
 import { startServer } from "../start-server.ts";
-import { changedMax, heartbeatMs, LiveDigests, type LiveLine, listenersMax } from "./live-digests.ts";
+import {
+  changedMax,
+  heartbeatMs,
+  type ListeningActor,
+  LiveDigests,
+  type LiveLine,
+  listenersMax,
+  listenersPerPrincipalMax,
+  viewerListenersMax,
+} from "./live-digests.ts";
+
+const operator: ListeningActor = { name: "password", role: "operator" };
 
 const alert = { kind: "doubled-runs", fn: "f", pairCount: 1 };
 
@@ -66,7 +77,7 @@ class Line implements LiveLine {
 test("who begins to listen is told how things are, and then at most two digests a second", async () => {
   const { live, pass } = openLive();
   const line = new Line();
-  live.listen("default", line);
+  live.listen("default", line, operator);
   await pass(0);
   expect(line.heard).toMatchObject([{ groups: [], isCut: false, alerts: { open: 0, new: [] } }]);
   for (let i = 0; i < 20; i++) {
@@ -85,7 +96,7 @@ test("who begins to listen is told how things are, and then at most two digests 
 test("more groups than a page can take become counts only", async () => {
   const { live, pass, asked } = openLive();
   const line = new Line();
-  live.listen("default", line);
+  live.listen("default", line, operator);
   await pass(0);
   for (let i = 0; i <= changedMax; i++) live.touched("default", `run ${i}`);
   await pass(500);
@@ -97,7 +108,7 @@ test("nothing is noted and nothing asked while nobody listens to the environment
   const { live, pass, asked } = openLive();
   live.touched("default", "run");
   const line = new Line();
-  const stop = live.listen("default", line);
+  const stop = live.listen("default", line, operator);
   live.touched("other", "run");
   await pass(1_000);
   expect(asked).toEqual([]);
@@ -112,7 +123,7 @@ test("nothing is noted and nothing asked while nobody listens to the environment
 test("an alert is told within a second, whoever raised it", async () => {
   const { live, pass, alerts } = openLive();
   const line = new Line();
-  live.listen("default", line);
+  live.listen("default", line, operator);
   await pass(0);
   alerts.push({ id: "A1" });
   await pass(1_500);
@@ -125,7 +136,7 @@ test("an alert is told within a second, whoever raised it", async () => {
 test("an app that registers is told within a second, and once", async () => {
   const { live, pass, functions } = openLive();
   const line = new Line();
-  live.listen("default", line);
+  live.listen("default", line, operator);
   await pass(0);
   functions.registration = 2;
   await pass(1_500);
@@ -137,7 +148,7 @@ test("runs that another process started are found by looking", async () => {
   const { live, pass, runs } = openLive(true);
   const line = new Line();
   runs.push("01A");
-  live.listen("default", line);
+  live.listen("default", line, operator);
   await pass(1_000);
   runs.push("01B");
   await pass(1_500);
@@ -147,7 +158,7 @@ test("runs that another process started are found by looking", async () => {
 test("a browser that does not read is told no more than once, that it missed something, and is let go", async () => {
   const { live, pass } = openLive();
   const slow = new Line(false);
-  live.listen("default", slow);
+  live.listen("default", slow, operator);
   await pass(0);
   for (let i = 0; i < 10; i++) {
     live.touched("default", `run ${i}`);
@@ -163,10 +174,45 @@ test("a browser that does not read is told no more than once, that it missed som
   expect(live.listenerCount).toBe(0);
 });
 
-test("more than so many listeners are refused", () => {
+const viewer = (n: number): ListeningActor => ({ name: `viewer session ${n}`, role: "viewer" });
+
+test("a caller that opens as many pages as may listen shuts nobody out: its own longest idle page is closed", async () => {
+  const { live, pass } = openLive();
+  const other = new Line();
+  live.listen("default", other, operator);
+  const lines = Array.from({ length: listenersMax + 50 }, () => new Line());
+  for (const line of lines) live.listen("default", line, viewer(1));
+  expect(live.listenerCount).toBe(listenersPerPrincipalMax + 1);
+  expect(lines.filter(({ closed }) => closed === null)).toEqual(lines.slice(-listenersPerPrincipalMax));
+  await pass(500);
+  expect([other.closed, other.heard.length]).toEqual([null, 1]);
+});
+
+test("viewers of however many sessions leave places for operators, who are never closed for them", () => {
   const { live } = openLive();
-  for (let i = 0; i < listenersMax; i++) live.listen("default", new Line());
-  expect(() => live.listen("default", new Line())).toThrow(/pages listen already/);
+  const viewers = Array.from({ length: 400 }, () => new Line());
+  for (const [n, line] of viewers.entries()) live.listen("default", line, viewer(n));
+  expect(live.listenerCount).toBe(viewerListenersMax);
+  const operators = Array.from({ length: listenersPerPrincipalMax }, () => new Line());
+  for (const line of operators) live.listen("default", line, operator);
+  for (let n = 0; n < 400; n++) live.listen("default", new Line(), viewer(n));
+  expect(operators.filter(({ closed }) => closed !== null)).toEqual([]);
+  expect(live.listenerCount).toBe(listenersMax);
+  const more = Array.from({ length: 4 }, (_, n) => ({ name: `operator session ${n}`, role: "operator" as const }));
+  for (const each of more) for (let n = 0; n < 50; n++) live.listen("default", new Line(), each);
+  expect(live.listenerCount).toBe(listenersMax);
+  for (const each of more) for (let n = 0; n < 50; n++) live.listen("default", new Line(), each);
+  expect(() => live.listen("default", new Line(), viewer(1))).toThrow(/pages of operators listen/);
+});
+
+test("of two pages the one that has not read for longer is closed first", async () => {
+  const { live, pass } = openLive();
+  const [reading, silent] = [new Line(), new Line(false)];
+  live.listen("default", reading, viewer(1));
+  live.listen("default", silent, viewer(1));
+  await pass(1_000);
+  for (let n = 2; n <= listenersPerPrincipalMax; n++) live.listen("default", new Line(), viewer(1));
+  expect([reading.closed, silent.closed !== null]).toEqual([null, true]);
 });
 
 test("a page that follows a server hears of an event that was sent to it", async () => {
@@ -193,7 +239,7 @@ test("a page that follows a server hears of an event that was sent to it", async
 test("of what is committed unseen, new runs and runs whose state changed are found by looking", async () => {
   const { live, pass, runs, states } = openLive(true);
   const line = new Line();
-  live.listen("default", line);
+  live.listen("default", line, operator);
   runs.push("1", "2");
   await pass(1_500);
   states.set("1", "completed");

@@ -5,6 +5,7 @@ import { errors } from "../../model/errors.ts";
 import type { StoreObserver } from "../../observe/observed-store.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import type { StoreReads } from "../../store/reads.ts";
+import type { Actor } from "../people/actor.ts";
 import type { LiveDigest } from "./digest-shape.ts";
 
 /** A listener's line. */
@@ -33,9 +34,19 @@ export const heartbeatMs = 15_000;
 export const changedMax = 100;
 // Each is a socket and a few kilobytes.
 export const listenersMax = 200;
+// Of them, pages of one caller; a proxy may sign in for a whole team.
+export const listenersPerPrincipalMax = 50;
+// Of them, viewers': the others stay for those who may have to act.
+export const viewerListenersMax = 150;
 const alertsTold = 10;
 
+/** Who listens. */
+export type ListeningActor = Pick<Actor, "name" | "role">;
+
 interface Listener {
+  readonly env: string;
+  readonly hub: Hub;
+  readonly actor: ListeningActor;
   readonly line: LiveLine;
   /** The last digest is still waiting to be read: what comes meanwhile is said to be more. */
   isBehind: boolean;
@@ -70,7 +81,8 @@ const none = (): Counts => ({ accepted: 0, started: 0, suppressed: 0, ended: 0, 
 export class LiveDigests {
   private readonly hubs = new Map<string, Hub>();
   private pings: Timer | null = null;
-  private count = 0;
+  /** Of all environments; who has read nothing for longest is first. */
+  private readonly listeners = new Set<Listener>();
 
   constructor(
     private readonly platform: Pick<Platform, "timer" | "monoMs">,
@@ -78,22 +90,47 @@ export class LiveDigests {
   ) {}
 
   get listenerCount(): number {
-    return this.count;
+    return this.listeners.size;
   }
 
-  /** Throws SERVER_BUSY. */
-  listen(env: string, line: LiveLine): () => void {
-    if (this.count >= listenersMax) throw errors.SERVER_BUSY({ why: `${listenersMax} pages listen already` });
+  /** Where there are as many as may be, the one that has been idle longest is closed. Throws SERVER_BUSY for a viewer where all are operators'. */
+  listen(env: string, line: LiveLine, actor: ListeningActor): () => void {
+    this.makeRoom(actor);
     const hub = this.hubs.get(env) ?? new Hub();
     this.hubs.set(env, hub);
-    const listener: Listener = { line, isBehind: false, hasMissed: false };
+    const listener: Listener = { env, hub, actor, line, isBehind: false, hasMissed: false };
     hub.listeners.add(listener);
-    this.count += 1;
+    this.listeners.add(listener);
     hub.isDirty = true;
     this.plan(env, hub);
     hub.looking ??= this.armLook(env, hub);
     this.pings ??= this.armPings();
-    return () => this.remove(env, hub, listener);
+    return () => this.remove(listener);
+  }
+
+  private makeRoom(actor: ListeningActor): void {
+    const idle = this.idlestFor(actor);
+    if (idle === null) return;
+    this.remove(idle);
+    void idle.line.close("another page began to listen, and this one was idle longest");
+  }
+
+  /** The one that has to leave for a page of this caller; null while there is room. */
+  private idlestFor({ name, role }: ListeningActor): Listener | null {
+    const all = [...this.listeners];
+    const own = all.filter(({ actor }) => actor.name === name);
+    if (own.length >= listenersPerPrincipalMax) return own[0]!;
+    const viewers = all.filter(({ actor }) => actor.role === "viewer");
+    if (role === "viewer" && viewers.length >= viewerListenersMax) return viewers[0]!;
+    if (all.length < listenersMax) return null;
+    const longest = role === "viewer" ? viewers[0] : all[0];
+    if (longest === undefined) throw errors.SERVER_BUSY({ why: `${listenersMax} pages of operators listen` });
+    return longest;
+  }
+
+  /** It has read what it was given. */
+  private noteRead(listener: Listener): void {
+    if (this.listeners.delete(listener)) this.listeners.add(listener);
   }
 
   /** Something was committed. Called thousands of times a second, mostly while nobody listens. */
@@ -115,7 +152,7 @@ export class LiveDigests {
   async close(): Promise<void> {
     const lines = [...this.hubs.values()].flatMap(({ listeners }) => [...listeners].map(({ line }) => line));
     await Promise.all(lines.map((line) => line.close("the server is stopping")));
-    for (const [env, hub] of this.hubs) for (const listener of hub.listeners) this.remove(env, hub, listener);
+    for (const listener of this.listeners) this.remove(listener);
   }
 
   private mark(env: string, hub: Hub): void {
@@ -142,7 +179,7 @@ export class LiveDigests {
       const store = this.storeOf(env);
       if (store !== null && hub.listeners.size > 0) {
         const digest = await this.digestOf(env, hub, store, { counts, runIds, isCut });
-        for (const listener of [...hub.listeners]) hand(listener, digest);
+        for (const listener of [...hub.listeners]) hand(listener, digest, () => this.noteRead(listener));
       }
     } catch {
       // The store did not answer: listeners see that nothing comes, and the next digest says that more changed.
@@ -220,35 +257,34 @@ export class LiveDigests {
       heartbeatMs,
       () => {
         this.pings = null;
-        for (const [env, hub] of this.hubs) {
-          for (const listener of [...hub.listeners]) {
-            if (listener.line.ping()) continue;
-            this.remove(env, hub, listener);
-            void listener.line.close("the last heartbeat was not read");
-          }
+        for (const listener of [...this.listeners]) {
+          if (listener.line.ping()) continue;
+          this.remove(listener);
+          void listener.line.close("the last heartbeat was not read");
         }
-        if (this.count > 0) this.pings = this.armPings();
+        if (this.listeners.size > 0) this.pings = this.armPings();
       },
       { background: true },
     );
   }
 
-  private remove(env: string, hub: Hub, listener: Listener): void {
+  private remove(listener: Listener): void {
+    const { env, hub } = listener;
     if (!hub.listeners.delete(listener)) return;
-    this.count -= 1;
+    this.listeners.delete(listener);
     if (hub.listeners.size === 0) {
       hub.timer?.cancel();
       hub.looking?.cancel();
       this.hubs.delete(env);
     }
-    if (this.count === 0) {
+    if (this.listeners.size === 0) {
       this.pings?.cancel();
       this.pings = null;
     }
   }
 }
 
-function hand(listener: Listener, digest: LiveDigest): void {
+function hand(listener: Listener, digest: LiveDigest, onRead: () => void): void {
   if (listener.isBehind) {
     listener.hasMissed = true;
     return;
@@ -258,6 +294,7 @@ function hand(listener: Listener, digest: LiveDigest): void {
   listener.hasMissed = false;
   listener.line.events(Buffer.from(`event: digest\ndata: ${JSON.stringify(told)}\n\n`), () => {
     listener.isBehind = false;
+    onRead();
   });
 }
 

@@ -57,7 +57,7 @@ function nodes(limits: Partial<NonNullable<ChannelsOptions["limits"]>> = {}, los
       limits: { subscribersMax: 10, waitingBytesMax: 200, waitingBytesTotalMax: 1_000, pingMs: 60_000, ...limits },
     });
     const subscribe = async (line: Line, from: string | null = null, topics: readonly ChannelTopic[] = [topic]) =>
-      (await channels.prepare("default", topics, from))(line);
+      (await channels.prepare("default", topics, from, "a token"))(line);
     const say = (data: unknown, to: ChannelTopic = topic) =>
       channels.publish("default", [{ ...to, frame: JSON.stringify({ kind: "data", data }) }]);
     return { channels, subscribe, say, store, handle: made };
@@ -236,6 +236,30 @@ test("there is room for so many subscribers and no more, until one leaves", asyn
   stop();
   await subscribe(reader().line);
   expect(channels.count).toBe(2);
+});
+
+test("one token has a part of the places, and one environment leaves some to others", async () => {
+  const { node } = nodes({ subscribersMax: 10, subscribersPerTokenMax: 3, subscribersPerEnvironmentMax: 8 });
+  const { channels } = node();
+  const listen = async (env: string, token: string) =>
+    (await channels.prepare(env, [topic], null, token))(reader().line);
+  const all = (env: string, token: string, count: number) =>
+    Promise.allSettled(Array.from({ length: count }, () => listen(env, token)));
+  const counted = (of: readonly { readonly status: string }[]) =>
+    of.filter(({ status }) => status === "fulfilled").length;
+  const first = await all("default", "leaked", 20);
+  expect(counted(first)).toBe(3);
+  expect(counted(await all("default", "another", 2))).toBe(2);
+  for (let n = 0; n < 20; n++) await all("default", `made ${n}`, 1);
+  expect(channels.count).toBe(8);
+  await expect(listen("default", "one more")).rejects.toMatchObject({ code: "SERVER_BUSY" });
+  expect(counted(await all("staging", "its own", 2))).toBe(2);
+  // A place is free again once its subscriber leaves.
+  const [left] = first.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  left!.stop();
+  left!.stop();
+  await listen("default", "leaked").catch(() => null);
+  expect(channels.count).toBe(10);
 });
 
 test("a subscriber that answers no ping is dropped", async () => {

@@ -33,6 +33,8 @@ export interface Subscription {
 
 interface Subscriber {
   readonly env: string;
+  /** Its holder's. */
+  readonly token: string;
   readonly topics: ReadonlyMap<string, ReadonlySet<string>>;
   readonly line: Line;
   /** In the order of its channels, as its places are written. */
@@ -46,12 +48,15 @@ export interface ChannelsOptions {
   readonly platform: Pick<Platform, "timer">;
   readonly follow: FollowChannels;
   readonly queue: PublishQueue;
-  readonly limits?: Pick<Limits, "subscribersMax" | "waitingBytesMax" | "waitingBytesTotalMax" | "pingMs">;
+  /** Other than they are. */
+  readonly limits?: Partial<Limits>;
 }
 
 export class Channels {
   private readonly subscribers = new Set<Subscriber>();
-  private readonly limits: NonNullable<ChannelsOptions["limits"]>;
+  /** Subscribers of each token and of each environment. */
+  private readonly byHolder = new Map<string, number>();
+  private readonly limits: Limits;
   /** Asked for and not there yet. */
   private comingCount = 0;
   private waitingBytes = 0;
@@ -61,19 +66,25 @@ export class Channels {
   private readonly written = new WeakMap<Message, Buffer>();
 
   constructor(private readonly options: ChannelsOptions) {
-    this.limits = options.limits ?? realtimeLimits;
+    this.limits = { ...realtimeLimits, ...options.limits };
   }
 
   get count(): number {
     return this.subscribers.size;
   }
 
-  /** Throws SERVER_BUSY; ask before a connection is taken. */
-  checkRoom(): void {
+  /** Throws SERVER_BUSY. */
+  private checkRoom(env: string, token: string): void {
     if (this.isClosed) throw errors.SERVER_BUSY({ why: "it is stopping" });
-    const { subscribersMax } = this.limits;
+    const { subscribersMax, subscribersPerTokenMax, subscribersPerEnvironmentMax } = this.limits;
     if (this.subscribers.size + this.comingCount >= subscribersMax) {
       throw errors.SERVER_BUSY({ why: `${subscribersMax} subscribers are connected` });
+    }
+    if ((this.byHolder.get(ofToken(token)) ?? 0) >= subscribersPerTokenMax) {
+      throw errors.SERVER_BUSY({ why: `${subscribersPerTokenMax} subscribers with this token are connected` });
+    }
+    if ((this.byHolder.get(ofEnvironment(env)) ?? 0) >= subscribersPerEnvironmentMax) {
+      throw errors.SERVER_BUSY({ why: `${subscribersPerEnvironmentMax} subscribers of "${env}" are connected` });
     }
   }
 
@@ -82,8 +93,9 @@ export class Channels {
     env: string,
     topics: readonly ChannelTopic[],
     from: string | null,
+    token: string,
   ): Promise<(line: Line) => Subscription> {
-    this.checkRoom();
+    this.checkRoom(env, token);
     const byChannel = new Map<string, Set<string>>();
     for (const { channel, topic } of topics) {
       const known = byChannel.get(channel) ?? new Set();
@@ -95,16 +107,17 @@ export class Channels {
     try {
       const found = await this.options.follow.starts(env, names.map(storedName), places);
       const starts = found.map((start, i) => ({ ...start, channel: names[i]! }));
-      return (line) => this.subscribe({ env, topics: byChannel, line, following: [], waitingBytes: 0 }, starts);
+      return (line) => this.subscribe({ env, token, topics: byChannel, line, following: [], waitingBytes: 0 }, starts);
     } finally {
       this.comingCount--;
     }
   }
 
   private subscribe(subscriber: Subscriber, starts: readonly (Start & { readonly channel: string })[]): Subscription {
-    const { env, line, following } = subscriber;
-    this.checkRoom();
+    const { env, token, line, following } = subscriber;
+    this.checkRoom(env, token);
     this.subscribers.add(subscriber);
+    this.countHolders(subscriber, 1);
     this.pings ??= this.armPings();
     const places = starts.map(({ at }) => at);
     line.began(placeText(places));
@@ -227,10 +240,19 @@ export class Channels {
 
   private remove(subscriber: Subscriber): void {
     if (!this.subscribers.delete(subscriber)) return;
+    this.countHolders(subscriber, -1);
     for (const each of subscriber.following) each.stop();
     if (this.subscribers.size === 0) {
       this.pings?.cancel();
       this.pings = null;
+    }
+  }
+
+  private countHolders({ env, token }: Subscriber, by: 1 | -1): void {
+    for (const holder of [ofToken(token), ofEnvironment(env)]) {
+      const count = (this.byHolder.get(holder) ?? 0) + by;
+      if (count === 0) this.byHolder.delete(holder);
+      else this.byHolder.set(holder, count);
     }
   }
 
@@ -248,6 +270,9 @@ export class Channels {
     );
   }
 }
+
+const ofToken = (token: string): string => `token ${token}`;
+const ofEnvironment = (env: string): string => `environment ${env}`;
 
 /** Channels of people stand apart from what nodes leave for each other. */
 const storedName = (channel: string): string => `realtime ${channel}`;

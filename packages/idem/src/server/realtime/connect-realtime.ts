@@ -19,9 +19,10 @@ export const connectRealtime: SocketRoute = {
   access: "open",
   async upgrade(request, socket, head, _env, world) {
     const query = new URLSearchParams(splitTarget(request.url!).search);
-    const { env, topics } = readRealtimeToken(world.tokens, query.get("token"));
+    const token = query.get("token");
+    const { env, topics } = readRealtimeToken(world.tokens, token);
     // Before it is connected: it hears everything that is published from then on.
-    const subscribe = await world.channels.prepare(env, topics, query.get("from"));
+    const subscribe = await world.channels.prepare(env, topics, query.get("from"), token!);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       // A frame that is too large or malformed: the connection is closed by ws, and "close" follows.
       webSocket.on("error", () => {});

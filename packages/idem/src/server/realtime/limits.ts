@@ -17,6 +17,10 @@ export const realtimeLimits = {
   waitingBytesTotalMax: 128 * mebibyte,
   // File descriptors are shared with apps and their callers.
   subscribersMax: 5_000,
+  // A page that many people have open may share a token; one that leaked must not be everybody's place.
+  subscribersPerTokenMax: 500,
+  // Signing keys of one environment make as many tokens as they like: a fifth of the places stays for other environments.
+  subscribersPerEnvironmentMax: 4_000,
   // Proxies cut connections that are silent for a minute.
   pingMs: 25_000,
   // A dropped subscriber learns why; one that does not even read that is cut off.

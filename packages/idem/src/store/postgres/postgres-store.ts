@@ -163,10 +163,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const reads = repeated(readsOver(connection.forReads(), at), transactions);
   const batchedReads = isUnbatched ? null : hotReads(reads, connection.forReads(), transactions, platform);
   const store: Record<string, unknown> = {
-    reads: withBoundedPages(
-      { ...boundedReads({ ...reads, claimNow }, lone), ...batchedReads },
-      pageSessionsOf(address.poolSize),
-    ),
+    reads: {
+      ...boundedReads(withBoundedPages({ ...reads, claimNow }, pageSessionsOf(address.poolSize)), lone),
+      ...batchedReads,
+    },
     shared: Object.assign(hints, { history, beats: (asked: BeatsOptions) => beating.open(asked) }),
     outbox: new Outbox({ pool, connection, transactions, schema: address.schema, where }),
     transactional,

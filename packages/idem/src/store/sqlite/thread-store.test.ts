@@ -314,13 +314,13 @@ describe("reads next to commits", () => {
     const core = new SqliteCore({ path, migrations: loadMigrations(), clock: nodePlatform, owner: "test" });
     const files = new FileWatch(core.path, fileIdentity).files;
     expect(files).toHaveLength(3);
-    const reader = new PageReader({ path: core.path, files }, nodePlatform, fileIdentity);
+    const reader = new PageReader({ path: core.path, files, rollback: null }, nodePlatform, fileIdentity);
     core.commit([{ name: "ingest", input: [ingest("a")] }]);
     expect(reader.read("events", ["default", { limit: 5 }])).toMatchObject([{ id: "a" }]);
     reader.close();
     for (const { path: replaced } of files) {
       const open = () =>
-        new PageReader({ path: core.path, files }, nodePlatform, (file) =>
+        new PageReader({ path: core.path, files, rollback: null }, nodePlatform, (file) =>
           file === replaced ? "another" : fileIdentity(file),
         );
       expect(open).toThrow(/STORE_UNAVAILABLE/);

@@ -43,7 +43,7 @@ export const examineStore = apiRoute({
       ...(report ? ["--report", "-"] : []),
       ...(isOfStore ? [] : ["--environment-only"]),
     ];
-    const end = await storeCommandsOf(world).ask(env, id, args);
+    const end = await storeCommandsOf(world).ask(env, id, args, actor);
     if (end === null) return { state: "running" as const };
     return { state: "ended" as const, examined: readJsonOf(end, "idem doctor") as Record<string, unknown> };
   },

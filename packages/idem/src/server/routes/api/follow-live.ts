@@ -21,7 +21,7 @@ export const followLive: Route = {
     const line = new EventLine(() => stop());
     line.began(null);
     let stop = () => {};
-    stop = world.live.listen(request.env, line);
+    stop = world.live.listen(request.env, line, request.actor);
     request.signal.addEventListener("abort", () => line.abandon(), { once: true });
     return {
       status: 200,

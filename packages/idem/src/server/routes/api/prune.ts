@@ -56,9 +56,9 @@ export const countHistory = apiRoute({
   waits: true,
   body: { id: ownId, olderThanMs: z.number().int().min(0).max(limits.retentionMsMax) },
   answer: z.union([underWay, z.object({ state: z.literal("ended"), before: z.number().int(), ...pruned })]),
-  handle: async ({ body, env, world }) => {
+  handle: async ({ body, env, world, actor }) => {
     const args = ["prune", "--dry-run", "--json", "--older-than", `${body.olderThanMs}ms`];
-    const end = await storeCommandsOf(world).ask(env, body.id, args);
+    const end = await storeCommandsOf(world).ask(env, body.id, args, actor);
     if (end === null) return { state: "running" as const };
     const { before, deleted, kept } = readJsonOf(end, "idem prune") as PrunedJson;
     return { state: "ended" as const, before, deleted, kept };

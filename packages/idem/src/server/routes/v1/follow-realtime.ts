@@ -15,9 +15,10 @@ export const followRealtime: Route = {
   waits: true,
   errors: "wire",
   async handle(request, world) {
-    const { env, topics, runId } = readRealtimeToken(world.tokens, request.query.get("token"));
+    const token = request.query.get("token");
+    const { env, topics, runId } = readRealtimeToken(world.tokens, token);
     const from = request.headers["last-event-id"] ?? request.query.get("from");
-    const subscribe = await world.channels.prepare(env, topics, from);
+    const subscribe = await world.channels.prepare(env, topics, from, token!);
     const over = new AbortController();
     const line = new EventLine(() => {
       subscription.stop();

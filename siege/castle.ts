@@ -65,7 +65,8 @@ export async function openCastle(): Promise<Castle> {
     const secret = () => createHash("sha256").update(`secret ${++made}`).digest("hex");
     const [eventKey, publicEventKey, password, viewerPassword] = [secret(), secret(), secret(), secret()];
     const signingKey = `signkey-prod-${secret()}`;
-    const keep = secrets(eventKey, publicEventKey, signingKey, password, viewerPassword);
+    const otherSigningKey = `signkey-prod-${secret()}`;
+    const keep = secrets(eventKey, publicEventKey, `${signingKey},other=${otherSigningKey}`, password, viewerPassword);
     const serverChild = start([...collecting, bin, "start", "--port", "0", "--allow-host", "127.0.0.1"], keep);
     const said = transcript(serverChild);
     const server = await found(said, /listens +(http:\S+)/, serverChild);
@@ -97,6 +98,8 @@ export async function openCastle(): Promise<Castle> {
     await post("/api/apps", bearer, { url: `${app}${appPath}` });
     const webhookSecret = `whsec_${secret()}`;
     await post("/api/webhooks", bearer, { name: source, provider: "stripe", secret: webhookSecret });
+    const topics = [{ channel: "siege", name: "news", kind: "run" }];
+    const { text: minted } = await post("/v1/realtime/token", bearer, topics);
     const signIn = async (word: string) => {
       const { headers } = await post("/api/session", { "content-type": "application/json" }, { password: word });
       return String(headers["set-cookie"]).split(";")[0]!;
@@ -107,6 +110,8 @@ export async function openCastle(): Promise<Castle> {
       eventKey,
       publicEventKey,
       signingKey,
+      otherSigningKey,
+      realtimeToken: (JSON.parse(minted) as { jwt: string }).jwt,
       webhookSecret,
       operator: await signIn(password),
       viewer: await signIn(viewerPassword),
@@ -152,12 +157,12 @@ export async function openCastle(): Promise<Castle> {
 const secrets = (
   eventKey: string,
   publicEventKey: string,
-  signingKey: string,
+  signingKeys: string,
   password: string,
   viewerPassword: string,
 ): Record<string, string> => ({
   IDEM_EVENT_KEY: `${eventKey},${publicEventKey}`,
-  IDEM_SIGNING_KEY: signingKey,
+  IDEM_SIGNING_KEY: signingKeys,
   IDEM_PASSWORD: password,
   IDEM_VIEWER_PASSWORD: viewerPassword,
 });

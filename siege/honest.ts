@@ -1,11 +1,23 @@
 // Honest traffic beside the attack, at a steady pace whatever the answers take: events and the runs they start, in a served app and in a worker;
-// webhooks, the reads of a dashboard's page, requests behind a key, and a supervisor's look at /health.
-import { Agent } from "node:http";
+// webhooks, the reads of a dashboard's page, requests behind a key, a supervisor's look at /health, what an app publishes, an operator's live
+// page; and where an attack is on examinations, one of an operator's.
+import { Agent, request as httpRequest } from "node:http";
 import { type Castle, stripeSignature } from "./castle.ts";
 import { ask } from "./line.ts";
 import { keyedPath, source } from "./target.ts";
 
-export const traffics = ["send", "served run", "worker's run", "webhook", "page", "keyed", "health"] as const;
+export const traffics = [
+  "send",
+  "served run",
+  "worker's run",
+  "webhook",
+  "page",
+  "keyed",
+  "health",
+  "publish",
+  "live page",
+  "examination",
+] as const;
 export type Traffic = (typeof traffics)[number];
 
 export interface Sample {
@@ -28,17 +40,28 @@ const runMsMax = 120_000;
 export class HonestTraffic {
   readonly samples: Sample[] = [];
   slice = 0;
+  private isExamining = false;
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 100 });
   private readonly running = new Map<number, (ended: boolean) => void>();
   private readonly underWay = new Set<Promise<void>>();
   private readonly timer: NodeJS.Timeout;
+  private readonly all = [
+    this.send,
+    this.sendToWorker,
+    this.deliver,
+    this.look,
+    this.charge,
+    this.health,
+    this.publish,
+    this.follow,
+  ];
   private turn = 0;
   private count = 0;
 
   constructor(private readonly castle: Castle) {
     castle.onRan = (n) => this.running.get(n)?.(true);
-    // Spread over the interval: seven at once would be a load of its own.
-    this.timer = setInterval(() => this.begin(), everyMs / 6);
+    // Spread over the interval: all at once would be a load of its own.
+    this.timer = setInterval(() => this.begin(), everyMs / this.all.length);
   }
 
   /** Resolves when everything that was begun has been answered, and every run has ended or is lost. */
@@ -48,9 +71,16 @@ export class HonestTraffic {
     this.agent.destroy();
   }
 
+  /** An operator's, in another environment than the attacker's; one at a time, for each is a process. */
+  examine(): void {
+    if (!this.isExamining) this.note(this.examineStore());
+  }
+
   private begin(): void {
-    const all = [this.send, this.sendToWorker, this.deliver, this.look, this.charge, this.health];
-    const done = all[this.turn++ % all.length]!.call(this);
+    this.note(this.all[this.turn++ % this.all.length]!.call(this));
+  }
+
+  private note(done: Promise<void>): void {
     this.underWay.add(done);
     void done.finally(() => this.underWay.delete(done));
   }
@@ -121,5 +151,47 @@ export class HonestTraffic {
 
   private async health(): Promise<void> {
     await this.timed("health", 200, `${this.castle.target.server}/health`, {});
+  }
+
+  private async publish(): Promise<void> {
+    const { server, signingKey } = this.castle.target;
+    const headers = { "content-type": "application/json", authorization: `Bearer ${signingKey}` };
+    const url = `${server}/v1/realtime/publish?channel=honest&topic=news`;
+    await this.timed("publish", 200, url, { method: "POST", headers, body: JSON.stringify({ n: ++this.count }) });
+  }
+
+  /** Until its first bytes are there: digests follow at their own pace. */
+  private async follow(): Promise<void> {
+    const { server, operator } = this.castle.target;
+    const { slice } = this;
+    const since = performance.now();
+    const refused = await new Promise<string | null>((resolve) => {
+      const request = httpRequest(`${server}/api/live`, { headers: { cookie: operator }, agent: false });
+      const late = setTimeout(() => done("nothing came"), runMsMax);
+      const done = (why: string | null) => {
+        clearTimeout(late);
+        request.destroy();
+        resolve(why);
+      };
+      request.on("error", (error) => done(error.message));
+      request.on("response", (response) => {
+        response.on("error", () => {});
+        response.on("close", () => done("closed without a word"));
+        response.on("data", (chunk: Buffer) => {
+          done(response.statusCode === 200 ? null : `${response.statusCode} ${chunk.toString().slice(0, 300)}`);
+        });
+      });
+      request.end();
+    });
+    this.samples.push({ traffic: "live page", slice, ms: performance.now() - since, refused, isLate: false });
+  }
+
+  private async examineStore(): Promise<void> {
+    const { server, signingKey } = this.castle.target;
+    const headers = { "content-type": "application/json", authorization: `Bearer ${signingKey}` };
+    const body = JSON.stringify({ id: `honest-${++this.count}-0000`, days: 1 });
+    this.isExamining = true;
+    await this.timed("examination", 200, `${server}/api/doctor`, { method: "POST", headers, body });
+    this.isExamining = false;
   }
 }

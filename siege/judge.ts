@@ -17,6 +17,12 @@ export const percentile = (sorted: readonly number[], part: number): number =>
 
 export const latenciesOf = (samples: readonly Sample[]): number[] => samples.map(({ ms }) => ms).sort((a, b) => a - b);
 
+export const sendP99Of = (samples: readonly Sample[]): number =>
+  percentile(latenciesOf(samples.filter(({ traffic }) => traffic === "send")), 0.99);
+
+/** Under pages that are read without a pause: commits have their turn, whatever is read. */
+export const sendFactorMax = 3;
+
 export interface Complaint {
   readonly kind: string;
   readonly what: string;
@@ -61,6 +67,13 @@ export function slownessOf(siege: Siege): Complaint[] {
       kind,
       what: kind === "peace" ? `${what} before any attack: the machine is busy, so nothing is said of speed` : what,
     });
+  }
+  const sendP99 = (of: string) =>
+    sendP99Of(siege.slices.filter(({ kind }) => kind === of).flatMap(({ samples }) => samples));
+  const [idle, read] = [sendP99("peace"), sendP99("looping-pages")];
+  if (idle > 0 && read > sendFactorMax * idle) {
+    const what = `p99 of send was ${read.toFixed(0)} ms, more than ${sendFactorMax} times the ${idle.toFixed(0)} ms in peace`;
+    complaints.push({ kind: "looping-pages", what });
   }
   for (const who of ["server", "app"] as const) {
     const rounds = siege.memoryKept.map((each) => each[who]);

@@ -142,6 +142,55 @@ export const kinds: readonly Kind[] = [
     },
   },
   {
+    name: "looping-pages",
+    about: "a viewer's twelve connections that ask for pages which look at as many rows as they may, without a pause",
+    run: (attack) => {
+      const { server, viewer, viewerPassword } = attack.target;
+      const authorization = `Basic ${Buffer.from(`me:${viewerPassword}`).toString("base64")}`;
+      const body = JSON.stringify({ input: [{ limit: 500, outcome: "duplicate", examinedMax: 50_000 }] });
+      let n = 0;
+      return keepAt(attack, 12, 0, async () => {
+        if (n++ % 2 === 0) {
+          const path = "/api/events?outcome=duplicate&limit=500";
+          return (await ask(`${server}${path}`, { headers: { cookie: viewer } })).reaction;
+        }
+        const headers = { ...json, authorization };
+        return (await ask(`${server}/api/store/eventPage`, { method: "POST", headers, body })).reaction;
+      });
+    },
+  },
+  {
+    name: "event-streams",
+    about: "5,000 event streams with one realtime token",
+    run: async (attack) => {
+      const { server, realtimeToken } = attack.target;
+      const path = `/v1/realtime/sse?token=${realtimeToken}`;
+      await keepHeld(attack, 5_000, server, () => lines(`GET ${path} HTTP/1.1`, "host: localhost"));
+    },
+  },
+  {
+    name: "live-pages",
+    about: "400 live pages of one viewer",
+    run: (attack) => {
+      const { server, viewer } = attack.target;
+      return keepHeld(attack, 400, server, () =>
+        lines("GET /api/live HTTP/1.1", "host: localhost", `cookie: ${viewer}`),
+      );
+    },
+  },
+  {
+    name: "examinations",
+    about: "a key of one environment that has it examined over a year, again and again",
+    run: (attack) => {
+      const { server, otherSigningKey } = attack.target;
+      const headers = { ...json, authorization: `Bearer ${otherSigningKey}` };
+      return keepAt(attack, 2, 100, async () => {
+        const body = JSON.stringify({ id: fresh().toString("hex").slice(0, 32), days: 366 });
+        return (await ask(`${server}/api/doctor`, { method: "POST", headers, body })).reaction;
+      });
+    },
+  },
+  {
     name: "compressed-events",
     about: "bodies of a few bytes that become millions, to /e/:key",
     run: (attack) => {

@@ -1,7 +1,7 @@
 // npm run proof -- abuse [--minutes N] [--kind <kind>]
 import { parseArgs } from "node:util";
 import { traffics } from "./honest.ts";
-import { type Complaint, complaintsOf, latenciesOf, megabytes, percentile, slownessOf } from "./judge.ts";
+import { type Complaint, complaintsOf, latenciesOf, megabytes, percentile, sendP99Of, slownessOf } from "./judge.ts";
 import { kinds } from "./kinds.ts";
 import { kindNames, runSiege, type Siege } from "./run-siege.ts";
 
@@ -47,6 +47,7 @@ const siege = await runSiege({
   sliceMs,
   rounds,
   runsBefore: 1_500,
+  eventsBefore: 20_000,
   onProgress: (text) => {
     const minutesGone = ((Date.now() - startedAt) / 60_000).toFixed(1);
     const line = `${minutesGone} of ${minutes} min, ${text}`;
@@ -69,7 +70,7 @@ function repeatOf(kind: Complaint["kind"]): string {
 
 function report({ slices, memory, memoryKept }: Siege): void {
   const ms = (value: number) => value.toFixed(0).padStart(7);
-  console.log(`\n${"kind".padEnd(22)}honest     p50     p99     max refused    loop  answers to attacks`);
+  console.log(`\n${"kind".padEnd(22)}honest     p50     p99     max    send refused    loop  answers to attacks`);
   for (const kind of new Set(slices.map((slice) => slice.kind))) {
     const own = slices.filter((slice) => slice.kind === kind);
     const samples = own.flatMap((slice) => slice.samples);
@@ -83,7 +84,7 @@ function report({ slices, memory, memoryKept }: Siege): void {
     const loop = Math.max(...own.map(({ loopMs }) => loopMs));
     console.log(
       `${kind.padEnd(22)}${String(samples.length).padStart(6)} ${ms(percentile(sorted, 0.5))} ${ms(percentile(sorted, 0.99))} ` +
-        `${ms(sorted.at(-1) ?? 0)} ${String(refused).padStart(7)} ${ms(loop)}  ${shown.join(", ")}`,
+        `${ms(sorted.at(-1) ?? 0)} ${ms(sendP99Of(samples))} ${String(refused).padStart(7)} ${ms(loop)}  ${shown.join(", ")}`,
     );
   }
   console.log(`\n${"honest traffic".padEnd(22)} count     p50     p99     max refused`);

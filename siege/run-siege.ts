@@ -12,8 +12,9 @@ export interface SiegeOptions {
   readonly kinds: readonly string[];
   readonly sliceMs: number;
   readonly rounds: number;
-  /** Runs there are before it begins: what reads must look through. */
+  /** Runs, and events that start none, there are before it begins: what reads must look through. */
   readonly runsBefore: number;
+  readonly eventsBefore: number;
   readonly onProgress?: (text: string) => void;
 }
 
@@ -45,6 +46,7 @@ export interface Siege {
 export async function runSiege(options: SiegeOptions): Promise<Siege> {
   const castle = await openCastle();
   try {
+    await sendPast(castle, "siege/past", options.eventsBefore);
     await fill(castle, options.runsBefore);
     return await besiege(castle, options);
   } finally {
@@ -65,6 +67,7 @@ async function besiege(castle: Castle, { kinds: names, sliceMs, rounds, onProgre
       onProgress?.(`round ${round + 1} of ${rounds}: ${kind}`);
       honest.slice = seen.length;
       await loopMsOf(castle);
+      if (attack.includes("examinations")) honest.examine();
       const tally = await castle.attack({ kinds: attack, ms: sliceMs });
       seen.push({ kind, round, tally, loopMs: await loopMsOf(castle) });
       if (castle.ended !== null) break;
@@ -99,18 +102,18 @@ async function loopMsOf({ target }: Castle): Promise<number> {
 }
 
 async function fill(castle: Castle, count: number): Promise<void> {
-  const { server, eventKey } = castle.target;
   let ran = 0;
   castle.onRan = () => ran++;
-  for (let sent = 0; sent < count; sent += 250) {
-    const events = Array.from({ length: Math.min(250, count - sent) }, () => ({
-      name: "siege/served",
-      data: { n: 0 },
-    }));
-    const headers = { "content-type": "application/json" };
-    await ask(`${server}/e/${eventKey}`, { method: "POST", headers, body: JSON.stringify(events) });
-  }
+  await sendPast(castle, "siege/served", count);
   for (const since = Date.now(); ran < count && Date.now() - since < 120_000; ) await pause(50);
+}
+
+async function sendPast({ target }: Castle, name: string, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent += 250) {
+    const events = Array.from({ length: Math.min(250, count - sent) }, () => ({ name, data: { n: 0 } }));
+    const headers = { "content-type": "application/json" };
+    await ask(`${target.server}/e/${target.eventKey}`, { method: "POST", headers, body: JSON.stringify(events) });
+  }
 }
 
 export const kindNames: readonly string[] = kinds.map(({ name }) => name);

@@ -10,6 +10,10 @@ export interface Target {
   /** In a browser: attackers have it. */
   readonly publicEventKey: string;
   readonly signingKey: string;
+  /** Of an environment that is an attacker's. */
+  readonly otherSigningKey: string;
+  /** In a browser: attackers have it. */
+  readonly realtimeToken: string;
   readonly webhookSecret: string;
   /** Cookies. The viewer's is an attacker's. */
   readonly operator: string;

@@ -1,13 +1,15 @@
 // Long reads (pages, lists, counts, searches) of the people and tools that ask a server for them, in fair turns. Commits do not wait for them
 // (store/sqlite/read-shell.ts), but other readers would, a PostgreSQL store has a bounded number of sessions for both, and all of them share
 // the machine. So a few are with the store at once, each principal has a part of those, and the time its reads take is taken from a budget
-// that refills. A read beyond either waits; it is refused only where very many requests of its principal wait already.
+// that refills. A principal that has spent it reads one at a time, while no other has a read with the store or waiting: on a machine that is
+// busy with something else reads take long, and nobody may be locked out for that. A read is refused only where very many requests of its
+// principal wait already.
 //
 //   asked ──there is room──▶ with the store ──▶ answered, and its time is charged
-//     └──▶ waiting, in the order of its principal ──the principal's turn, and its budget is not spent──▶ with the store
+//     └──▶ waiting, in the order of its principal ──its turn: the budget is not spent, or nobody else reads──▶ with the store
 import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
-import type { Platform, Timer } from "../platform/platform.ts";
+import type { Platform } from "../platform/platform.ts";
 import { readKinds, type StoreReads } from "../store/reads.ts";
 import type { Store } from "../store/store.ts";
 import type { Actor, Role } from "./people/actor.ts";
@@ -18,10 +20,10 @@ export const readLimits = {
   readsAtOnce: 4,
   // One waits in the thread while the other is read; two more are there for others.
   readsAtOncePerPrincipal: 2,
-  // Of each second: a principal alone has half of a thread, and the machine the rest.
-  readMsPerSecond: 500,
-  // Pages that a person opens one after another are never late for it.
-  readMsSaved: 2_000,
+  // Of each second: as much as one read after another can take. Who reads more than that gives way to the others.
+  readMsPerSecond: 1_000,
+  // Pages that a person opens one after another never give way.
+  readMsSaved: 5_000,
   // The way to the store and back, which is no work of its own.
   readMsFree: 1,
   // Of the places for requests under way: whoever has more of them waiting is refused the next.
@@ -62,11 +64,10 @@ export class ReadShares {
   /** Roles take turns, so that however many viewers there are, an operator's read is one of the next two. */
   private nextRole: Role = "operator";
   private atOnce = 0;
-  private refill: Timer | null = null;
   private readonly limits: ReadLimits;
 
   constructor(
-    private readonly platform: Pick<Platform, "monoMs" | "timer">,
+    private readonly platform: Pick<Platform, "monoMs">,
     limits: Partial<ReadLimits> = {},
   ) {
     this.limits = { ...readLimits, ...limits };
@@ -117,12 +118,11 @@ export class ReadShares {
   private serve(): void {
     while (this.atOnce < this.limits.readsAtOnce) {
       const other = this.nextRole === "operator" ? "viewer" : "operator";
-      const share = this.firstOf(this.nextRole) ?? this.firstOf(other);
+      const share = this.firstOf(this.nextRole) ?? this.firstOf(other) ?? this.firstSpent();
       if (share === null) break;
       this.nextRole = share.role === "operator" ? "viewer" : "operator";
       this.serveOne(share);
     }
-    this.armRefill();
   }
 
   private serveOne(share: Share): void {
@@ -140,6 +140,14 @@ export class ReadShares {
     return null;
   }
 
+  /** While nobody else reads. */
+  private firstSpent(): Share | null {
+    if (this.atOnce > 0) return null;
+    for (const role of [this.nextRole, "operator", "viewer"] as const)
+      for (const share of this.queues[role]) return share;
+    return null;
+  }
+
   private hasRoom(share: Share): boolean {
     const { readsAtOnce, readsAtOncePerPrincipal } = this.limits;
     return this.atOnce < readsAtOnce && share.atOnce < readsAtOncePerPrincipal && this.refilled(share) > 0;
@@ -151,23 +159,6 @@ export class ReadShares {
     share.leftMs = Math.min(readMsSaved, share.leftMs + ((now - share.sinceMono) / 1_000) * readMsPerSecond);
     share.sinceMono = now;
     return share.leftMs;
-  }
-
-  /** Where some wait for nothing but their budget. */
-  private armRefill(): void {
-    if (this.refill !== null || this.atOnce >= this.limits.readsAtOnce) return;
-    const spent = [...this.queues.operator, ...this.queues.viewer].filter(({ leftMs }) => leftMs <= 0);
-    if (spent.length === 0) return;
-    const least = Math.min(...spent.map(({ leftMs }) => -leftMs));
-    const ms = Math.ceil((least / this.limits.readMsPerSecond) * 1_000) + 1;
-    this.refill = this.platform.timer(
-      ms,
-      () => {
-        this.refill = null;
-        this.serve();
-      },
-      { background: true },
-    );
   }
 
   private shareOf(principal: string, role: Role): Share {

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { AttackOrder, Tally } from "./attackers.ts";
 import { ask, pause } from "./line.ts";
-import { appPath, source, type Target } from "./target.ts";
+import { appPath, formSource, source, type Target } from "./target.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), basedOn());
 const bin = join(root, "packages", "idem", "bin", "idem.mjs");
@@ -100,6 +100,7 @@ export async function openCastle(): Promise<Castle> {
     await post("/api/webhooks", bearer, { name: source, provider: "stripe", secret: webhookSecret });
     const topics = [{ channel: "siege", name: "news", kind: "run" }];
     const { text: minted } = await post("/v1/realtime/token", bearer, topics);
+    await post("/api/webhooks", bearer, { name: formSource, provider: "twilio", secret: secret() });
     const signIn = async (word: string) => {
       const { headers } = await post("/api/session", { "content-type": "application/json" }, { password: word });
       return String(headers["set-cookie"]).split(";")[0]!;

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { brotliCompressSync, gzipSync, constants as zlib } from "node:zlib";
 import { ask, holdLine, pause, type Reaction } from "./line.ts";
-import { appPath, type CapturedCall, capturedPath, keyedPath, source, type Target } from "./target.ts";
+import { appPath, type CapturedCall, capturedPath, formSource, keyedPath, source, type Target } from "./target.ts";
 
 export interface Attack {
   readonly target: Target;
@@ -374,6 +374,17 @@ export const kinds: readonly Kind[] = [
         const body = JSON.stringify({ id: `evt_forged_${n}`, type: "charge.succeeded", data: {} });
         const path = n % 5 === 0 ? `/w/zz${n}/${source}` : `/w/${source}`;
         return (await ask(`${attack.target.server}${path}`, { method: "POST", headers, body })).reaction;
+      });
+    },
+  },
+  {
+    name: "many-fields",
+    about: "forms of 40,000 fields to a source whose provider signs them sorted",
+    run: (attack) => {
+      const body = Array.from({ length: 40_000 }, (_, i) => i.toString(36)).join("&");
+      const headers = { ...form, "x-twilio-signature": Buffer.alloc(20).toString("base64") };
+      return keepAt(attack, 2, 50, async () => {
+        return (await ask(`${attack.target.server}/w/${formSource}`, { method: "POST", headers, body })).reaction;
       });
     },
   },

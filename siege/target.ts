@@ -34,3 +34,5 @@ export interface CapturedCall {
 export const keyedPath = "/charge";
 /** Its events' names are reserved for it: honest senders' names begin with another word. */
 export const source = "provider";
+/** Its provider signs the sorted fields of a form. */
+export const formSource = "texts";

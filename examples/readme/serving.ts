@@ -15,4 +15,15 @@ idem.createFunction(
 );
 
 createServer(serve(idem)).listen(3000);
+
+// #endregion
+
+// #region shared
+import { pgAdapter } from "idem/sql";
+import { sqlCalls } from "idem/toolkit";
+import pg from "pg";
+
+const adapter = pgAdapter(new pg.Pool({ connectionString: process.env.DATABASE_URL }));
+
+export const handler = serve(idem, { seenCalls: sqlCalls(adapter) });
 // #endregion

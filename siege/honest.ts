@@ -166,13 +166,16 @@ export class HonestTraffic {
     const { slice } = this;
     const since = performance.now();
     const refused = await new Promise<string | null>((resolve) => {
-      const request = httpRequest(`${server}/api/live`, { headers: { cookie: operator }, agent: false });
-      const late = setTimeout(() => done("nothing came"), runMsMax);
+      const request = httpRequest(`${server}/api/live`, {
+        headers: { cookie: operator },
+        agent: false,
+        timeout: runMsMax,
+      });
       const done = (why: string | null) => {
-        clearTimeout(late);
         request.destroy();
         resolve(why);
       };
+      request.on("timeout", () => done("nothing came"));
       request.on("error", (error) => done(error.message));
       request.on("response", (response) => {
         response.on("error", () => {});

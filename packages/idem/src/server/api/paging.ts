@@ -13,7 +13,7 @@ const limitMax = 500;
 // Some 5 ms of reading: what no index narrows may not hold up other readers for longer.
 export const examinedMax = 10_000;
 // Each row is looked up in what was decided; a fifth of what a page may look at without that.
-export const decidedExaminedMax = examinedMax / 5;
+export const decidedExaminedMax = 2_000;
 
 export const limitField = z.coerce
   .number()

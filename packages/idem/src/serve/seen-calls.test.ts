@@ -99,12 +99,13 @@ describe.each([
     const { method, headers, body } = call.init;
     const signature = headers[signatureHeader]!;
     const [t, s] = signature.split("&") as [string, string];
-    for (const init of [
-      { method, body, headers: { [signatureHeader]: `${t}&s=${s.slice(2).toUpperCase()}` } },
-      { method, body, headers: { [signatureHeader]: `${s}&${t}` } },
-      { method, body: JSON.stringify(JSON.parse(body), null, 2), headers },
-    ]) {
-      expect((await deliver({ url: call.url, init })).status).toBe(409);
+    for (const [init, status] of [
+      [{ method, body, headers: { [signatureHeader]: `${t}&s=${s.slice(2).toUpperCase()}` } }, 409],
+      // No form of a signature at all.
+      [{ method, body, headers: { [signatureHeader]: `${s}&${t}` } }, 401],
+      [{ method, body: JSON.stringify(JSON.parse(body), null, 2), headers }, 409],
+    ] as const) {
+      expect((await deliver({ url: call.url, init })).status).toBe(status);
     }
     expect(executed).toEqual(before);
   });

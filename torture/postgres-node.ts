@@ -40,11 +40,11 @@ const isLate = (): boolean => performance.now() - looks[0] > life.pace.leaseTerm
 
 const isAway = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "STORE_UNAVAILABLE";
 // The store says the same when a statement of its own is at fault; that would be a defect.
-const isOfFaults = (error: unknown): boolean =>
-  isAway(error) &&
-  /terminat|ECONN|EPIPE|timeout|closed|shut|starting up|recovery|standby|not queryable|connection/i.test(
-    (error as Error).message,
-  );
+const faultWords = /terminat|ECONN|EPIPE|timeout|closed|shut|starting up|recovery|standby|not queryable|connection/i;
+const isOutage = (facts: unknown): facts is { readonly reason: string } =>
+  (facts as { kind?: unknown } | null)?.kind === "store.unreachable";
+const isOfFaults = (part: unknown): boolean =>
+  (isAway(part) && faultWords.test((part as Error).message)) || (isOutage(part) && faultWords.test(part.reason));
 const complain = (...told: readonly unknown[]): void => {
   const text = told.map((each) => (typeof each === "string" ? each : inspect(each))).join(" ");
   if (told.some(isOfFaults)) say({ kind: "away" });

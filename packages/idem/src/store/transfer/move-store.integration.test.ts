@@ -282,8 +282,8 @@ test("many rows, and rows of half a megabyte, move in pieces", async () => {
 test("every table and column of both stores moves, or is named here as one that stays behind", async () => {
   const { path } = await busyStore();
   // Nothing is sent inside transactions of a file, and messages are kept for an hour: a reader that comes back with a place is told of the
-  // gap. The parts of decisions move as decisions. Heartbeats are counted by each process for itself.
-  const processes = ["workers", "heartbeats"];
+  // gap. The parts of decisions move as decisions. Heartbeats, and what nodes watch for each other, are theirs.
+  const processes = ["workers", "heartbeats", "watched_names", "event_arrivals", "wait_checks"];
   const stays = [...processes, "claim_keys", "locks", "migrations", "outbox", "channels", "messages", "kept_decisions"];
   const file = new Connection(path, { readonly: true });
   const ofFile = file.all<{ name: string; column: string }>(`

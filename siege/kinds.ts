@@ -161,11 +161,11 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: "event-streams",
-    about: "5,000 event streams with one realtime token",
+    about: "2,000 event streams with one realtime token",
     run: async (attack) => {
       const { server, realtimeToken } = attack.target;
       const path = `/v1/realtime/sse?token=${realtimeToken}`;
-      await keepHeld(attack, 5_000, server, () => lines(`GET ${path} HTTP/1.1`, "host: localhost"));
+      await keepHeld(attack, 2_000, server, () => lines(`GET ${path} HTTP/1.1`, "host: localhost"));
     },
   },
   {

@@ -110,8 +110,8 @@ export function KeyAskers({ story }: { readonly story: KeyStory }) {
     <section className="card">
       <header>
         <h2>Who asked</h2>
-        <span className="quiet" title="The count may be one second behind.">
-          {story.key.askedCount === 1 ? "once" : `${story.key.askedCount} times`}
+        <span className="quiet">
+          {story.key.askedCount === 1 ? "once" : `${story.key.askedCount} times, up to one second ago`}
         </span>
       </header>
       <Table label="Who asked" columns={columns} rows={askers} idOf={({ id }) => id} />

@@ -121,15 +121,16 @@ export class World {
     const restMs = restMaxMs * inTurn + Math.max(0, ...plan.workloads.map((workload) => workload.restMs ?? 0));
     const allowedMs = restMs + Math.min(this.clock.behindMs, restMs);
     let deadline = healedAt + allowedMs;
-    let leastOpen = Number.POSITIVE_INFINITY;
+    let openBefore = Number.POSITIVE_INFINITY;
     let rested = false;
     const look = async () => {
       const { queued, running, waiting } = await this.store.reads.counts(this.env);
       const openRuns = queued + running + waiting;
       // Runs piled up behind a limit of one may take longer than that, as long as they become fewer; and so may one that a client asked for lately.
-      const movedAt = openRuns < leastOpen ? loop.now : clients.askedAt;
+      // Compared with the look before: a process whose loop was blocked past the healing sends what it was asked to send only then.
+      const movedAt = openRuns < openBefore ? loop.now : clients.askedAt;
       deadline = Math.max(deadline, Math.min(movedAt + stillMs, healedAt + allowedMs * 4));
-      leastOpen = Math.min(leastOpen, openRuns);
+      openBefore = openRuns;
       const isIdle = clients.open === 0 && openRuns === 0;
       rested = isIdle && !(await this.hasPending()) && !(await this.hasTicksDue());
       if (!rested) loop.schedule(1_000, () => void look());

@@ -36,7 +36,7 @@ const captured: CapturedCall[] = [];
 const capturedMax = 20;
 const capturedBytesMax = 64 * 1024;
 
-/** What somebody on the wire would have of a call that was executed. */
+/** What an attacker on the wire would have of a call that was executed. */
 function capture(request: IncomingMessage, response: ServerResponse): void {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -222,7 +222,7 @@ export const told: { readonly [K in TidingsKind]: Told<TidingsOf<K>> } = {
     },
   },
   "store.back": {
-    // Whoever reads the first line reads the second, too.
+    // A reader of the first line needs the second one, too.
     level: "warn",
     sentence: (t) => {
       const what = t.phase === "opening" ? "connected to the store" : "store back";

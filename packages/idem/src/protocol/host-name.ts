@@ -14,7 +14,7 @@ const ipv4 = new RegExp(`^${byte}(?:\\.${byte}){3}$`);
 export const isAddress = (name: string): boolean =>
   ipv4.test(name) || (name.includes(":") && URL.canParse(`http://[${name}]`));
 
-/** Exactly these: any other name, `x.localhost` among them, is answered by a resolver, which may be somebody else's. */
+/** Exactly these: any other name, `x.localhost` among them, is answered by a resolver, which may be hostile. */
 export const isLoopback = (name: string): boolean =>
   name === "localhost" || name === "::1" || (ipv4.test(name) && name.startsWith("127."));
 

@@ -38,7 +38,7 @@ export interface Deliveries {
     event: EventToSend<Untyped> | readonly EventToSend<Untyped>[],
     options: {
       readonly window: string | number;
-      /** At a server, others may go on sending under the names of these deliveries. */
+      /** At a server, other senders may send under the names of these deliveries. */
       readonly isShared?: boolean | undefined;
     },
   ): Promise<SendResult>;

@@ -1,5 +1,5 @@
 // The calls that this process executes or has executed, so that none of them reaches user code twice. A signature holds for five minutes and
-// covers the body alone: whoever captured a call can send it again for that long (docs/reference/wire.md#replayed-calls).
+// covers the body alone: an attacker who captured a call can send it again for that long (docs/reference/wire.md#replayed-calls).
 //
 // An Idem server numbers its calls in what it signs: the fence of the run's lease, and a request id that only grows under one fence. Calls for
 // whatever comes next follow each other, as do those for one step alone, so one number for each of these says which are stale. Of other servers

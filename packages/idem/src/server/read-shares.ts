@@ -6,7 +6,7 @@
 // principal wait already.
 //
 //   asked ──there is room──▶ with the store ──▶ answered, and its time is charged
-//     └──▶ waiting, in the order of its principal ──its turn: the budget is not spent, or nobody else reads──▶ with the store
+//     └──▶ waiting, in the order of its principal ──its turn: the budget is not spent, or no other caller reads──▶ with the store
 import type { Engine } from "../engine/engine.ts";
 import { errors } from "../model/errors.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -26,7 +26,7 @@ export const readLimits = {
   readMsSaved: 5_000,
   // The way to the store and back, which is no work of its own.
   readMsFree: 1,
-  // Of the places for requests under way: whoever has more of them waiting is refused the next.
+  // Of the places for requests under way: a caller that has more of them waiting is refused the next.
   waitingRequestsPerPrincipal: 250,
 } as const;
 
@@ -140,7 +140,7 @@ export class ReadShares {
     return null;
   }
 
-  /** While nobody else reads. */
+  /** While no other caller reads. */
   private firstSpent(): Share | null {
     if (this.atOnce > 0) return null;
     for (const role of [this.nextRole, "operator", "viewer"] as const)

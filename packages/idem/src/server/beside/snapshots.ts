@@ -30,7 +30,7 @@ interface Snapshot {
   gone: Timer | null;
 }
 
-/** A copy has every environment, and is made for nobody else. */
+/** A copy has every environment, so only an operator may make one. */
 const seesAll: CommandCaller = { onlyEnv: null };
 
 const byWorld = new WeakMap<World, Snapshots>();

@@ -135,7 +135,7 @@ export function mountDashboard(client: MountedClient, { base, authorize }: Mount
   };
 }
 
-// Beyond the places of all others: an application must not be restarted because somebody reads many pages.
+// Beyond the places of all others: an application must not be restarted because a viewer reads many pages.
 const probesMax = 100;
 
 interface AwaitedStream {

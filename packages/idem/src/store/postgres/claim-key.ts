@@ -114,7 +114,7 @@ export async function findClaim(tx: Transaction, env: string, scope: string, key
   return known === undefined ? lockClaim(tx, env, scope, key) : known.claim;
 }
 
-/** The same for whoever may write it in any case. */
+/** The same for a caller that may write it in any case. */
 export async function lockClaim(tx: Transaction, env: string, scope: string, key: string): Promise<Claim | null> {
   const id = idOf(env, scope, key);
   const known = tx.claims.get(id);
@@ -130,7 +130,7 @@ function keep(
 ): Claim | null {
   const { env, scope, key, isLocked, isMade, claim: row } = found;
   const before = tx.claims.get(id);
-  // Counts of a window that has since been taken anew are nobody's.
+  // Counts of a window that has since been taken anew are dropped.
   const uncounted = before?.claim?.generation === row.generation ? before.uncounted : 0;
   const claim = isMade ? null : { ...row, asked: row.asked + uncounted };
   tx.claims.set(id, { env, scope, key, claim, made: isMade ? row : null, isLocked, uncounted });
@@ -195,7 +195,7 @@ const named = (counts: readonly DuplicateCount[]) => ({
   lasts: counts.map(({ lastAt }) => lastAt),
 });
 
-/** Writes how many duplicates were decided here, and waits for nobody. Answers what other transactions kept it from writing. */
+/** Writes how many duplicates were decided here without waiting for a lock. Returns what other transactions kept it from writing. */
 export async function countDuplicates(tx: Transaction): Promise<readonly DuplicateCount[]> {
   const counts: DuplicateCount[] = [];
   for (const { env, scope, key, claim, uncounted } of tx.claims.values()) {
@@ -208,7 +208,7 @@ export async function countDuplicates(tx: Transaction): Promise<readonly Duplica
   return counts.filter((each) => !written.has(claimId(each)));
 }
 
-/** The same for counts that were kept; waits for whoever has a claim locked, in the one order in which everybody locks them. */
+/** The same for counts that were kept; waits for locked claims, in the one order in which every transaction locks them. */
 export async function writeCounts(connection: Connection, counts: readonly DuplicateCount[]): Promise<void> {
   const inOrder = counts.toSorted((a, b) => lockOrder(a, b) || compareTexts(a.env, b.env));
   await connection.find(countAllSql, named(inOrder));

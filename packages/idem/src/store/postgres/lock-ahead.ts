@@ -4,7 +4,7 @@
 //   buffers · event ids · singleton keys · function keys · rate limits · jobs of runs to be cancelled · slots · throttles
 //
 // A key that is taken is only read, unless what has it is to let go of it (claim-key.ts). It may lock more than is needed, where an event turns
-// out to be a duplicate. What nobody foresaw is locked when it is met.
+// out to be a duplicate. What was not foreseen is locked when it is met.
 
 import { readLane } from "../../flow/lane.ts";
 import { isSingletonScope, singletonAsk, singletonScope } from "../../flow/singleton/plan.ts";

@@ -336,7 +336,7 @@ export class WaitChecks {
         this.isLooking = true;
         this.isAgain = false;
         void this.look()
-          // Not reached, the store keeps the checks; whoever needs it reports that it is away.
+          // If the store is unreachable it keeps the checks. The calls that need the store report the outage.
           .catch(() => brokenMs)
           .then((nextMs) => {
             this.isLooking = false;

@@ -128,6 +128,12 @@ export const serverErrors = {
     what: ({ method, path }) => `There is nothing at ${method} ${path}`,
     next: "Check the path; /api/openapi.json lists what there is",
   }),
+  API_UNSUPPORTED: define<{ method: string; path: string; api: string; instead: string }>({
+    retry: "after-fix",
+    what: ({ method, path, api, instead }) =>
+      `${method} ${path} belongs to ${api}, which Idem does not serve: use ${instead}`,
+    next: "Call the route that the message names; /api/openapi.json describes all routes of /api",
+  }),
   ENV_UNKNOWN: define<{ env: string }>({
     retry: "after-fix",
     what: ({ env }) => `There is no environment "${env}" here`,

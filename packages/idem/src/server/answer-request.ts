@@ -13,6 +13,7 @@ import { type Actor, devActor, keyActor, programActor } from "./people/actor.ts"
 import { encodingOf, streamBody } from "./read-body.ts";
 import type { Route, RouteAnswer, RouteRequest } from "./route.ts";
 import { paramsOf, type Router } from "./router.ts";
+import { unsupportedApi } from "./unsupported-api.ts";
 import type { World } from "./world.ts";
 
 export interface Found {
@@ -27,10 +28,14 @@ export interface Asked {
   readonly route: Route;
 }
 
-/** The route asked for; throws ROUTE_UNKNOWN and METHOD_UNSUPPORTED. */
+/** The route asked for; throws ROUTE_UNKNOWN, API_UNSUPPORTED and METHOD_UNSUPPORTED. */
 export function findRoute(router: Router<Route>, method: string, path: string): Found | Asked {
   const match = router.match(path);
-  if (match === null) throw errors.ROUTE_UNKNOWN({ method: shown(method), path: shown(path) });
+  if (match === null) {
+    const asked = { method: shown(method), path: shown(path) };
+    const other = unsupportedApi(method, path);
+    throw other === null ? errors.ROUTE_UNKNOWN(asked) : errors.API_UNSUPPORTED({ ...asked, ...other });
+  }
   const route = match.routes.get(method === "HEAD" ? "GET" : method);
   if (route !== undefined) {
     try {

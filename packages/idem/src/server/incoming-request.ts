@@ -301,7 +301,9 @@ export class IncomingRequest implements AnswerOptions {
       this.send(page, page.body as PlainBody);
       return;
     }
-    const shape = route?.errors ?? (/^\/(api|docs)\b/.test(this.incoming.url!) ? "problem" : "wire");
+    // Scripts for another API read no errors of the SDK's form; a problem explains itself.
+    const isForTools = known.code === "API_UNSUPPORTED" || /^\/(api|docs)\b/.test(this.incoming.url!);
+    const shape = route?.errors ?? (isForTools ? "problem" : "wire");
     if (shape === "problem") this.pageHeaders = { ...dataHeaders, ...this.pageHeaders };
     const answer = errorAnswer(known, shape, route?.access === "event-key");
     this.send(this.isScript && answer.status === 401 ? withoutDialog(answer) : answer, answer.body as PlainBody);

@@ -91,6 +91,12 @@ export const serverErrors = {
     what: ({ url, why }) => `The app at ${url} could not be synced: ${why}`,
     next: "Check that the app runs and that this is the URL of its serve handler; functions it registered before stay as they were",
   }),
+  SDK_VERSION_UNSUPPORTED: define<{ app: string; version: string; oldest: string }>({
+    retry: "after-fix",
+    what: ({ app, version, oldest }) =>
+      `App "${app}" cannot be registered: it uses inngest ${version}, and Idem supports ${oldest} and newer`,
+    next: "Run npm install inngest@latest in the app; functions it registered before stay as they were",
+  }),
   SERVER_KIND_MISMATCH: define<{ expected: string; kind: string }>({
     retry: "after-fix",
     what: ({ expected, kind }) => `The app expects a server of kind "${expected}", and this one is "${kind}"`,

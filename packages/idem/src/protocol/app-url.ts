@@ -15,3 +15,13 @@ export function canonicalAppUrl(text: string): string | null {
   if (thisMachine.has(url.hostname)) url.hostname = "localhost";
   return url.href;
 }
+
+const urlCharsShown = 200;
+
+/** A URL for people and logs: without password and query, which may be secret. */
+export function shownUrl(text: string): string {
+  return text
+    .replace(/\/\/[^/@]*@/, "//…@")
+    .replace(/[?#].*$/s, "")
+    .slice(0, urlCharsShown);
+}

@@ -2,6 +2,7 @@
 import { type ErrorCode, errors } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { SerializedError } from "../model/user-errors.ts";
+import { oldestJsSdk, unsupportedSdkVersion } from "./sdk-version.ts";
 import { errorOf, readOps, type WireOp } from "./wire-ops.ts";
 
 export type CallReply =
@@ -35,6 +36,11 @@ export function readCallReply(raw: Answer): CallReply {
   const { status, headers } = answer;
   const body = parse(answer.body);
   if (!isSdk(headers) && !isThrownAround(answer)) return { kind: "not-the-app", why: notSdk(answer) };
+  const tooOld = unsupportedSdkVersion(headers["x-inngest-sdk"]);
+  // An app that changed to an old SDK since it registered: its results are of another shape. The run waits until it is upgraded.
+  if (tooOld !== null) {
+    return { kind: "not-the-app", why: `it uses inngest ${tooOld}, and Idem supports ${oldestJsSdk} and newer` };
+  }
   const version = Number(headers["x-inngest-req-version"] ?? 2) === 1 ? 1 : 2;
   const noRetry = headers["x-inngest-no-retry"] === "true";
   // Idem's own SDK says it to the millisecond; a number with its unit is a duration and no count of seconds.

@@ -16,8 +16,9 @@ import {
   retriesMax,
 } from "../model/function-options.ts";
 import { isJsonObject } from "../model/json.ts";
-import { canonicalAppUrl } from "./app-url.ts";
+import { canonicalAppUrl, shownUrl } from "./app-url.ts";
 import { readJson } from "./read-json.ts";
+import { checkSdkVersion } from "./sdk-version.ts";
 import { readWireFlow, readWireTriggers } from "./wire-flow.ts";
 
 export interface RegisterRequest {
@@ -53,16 +54,23 @@ function readRegistration(body: unknown, appField: string): RegisterRequest {
   if (!isJsonObject(body)) throw errors.REQUEST_INVALID({ why: "a registration is a JSON object" });
   const called = readAppName(body[appField], appField);
   const formerApps = readWas(body.was, (why) => errors.REQUEST_INVALID({ why })) ?? [];
+  const url = readRegisteredUrl(body);
+  // Before its functions: SDK 2 may write ids that are invalid here, and its version is the reason to report.
+  checkSdkVersion(shownUrl(url), body.sdk);
   return {
     app: formerApps[0] ?? called,
     formerApps,
-    url: readUrl(body.url, "url", (why) => errors.REQUEST_INVALID({ why })),
+    url,
     functions: readFunctions(called, body.functions),
     sdk: label(body.sdk),
     framework: label(body.framework),
     appVersion: label(body.appVersion),
   };
 }
+
+/** The app's address, which a registration has whether or not the rest of it is valid. */
+export const readRegisteredUrl = (body: unknown): string =>
+  readUrl(isJsonObject(body) ? body.url : undefined, "url", (why) => errors.REQUEST_INVALID({ why }));
 
 export function readAppName(value: unknown, field: string): string {
   if (typeof value === "string" && isPlainName(value)) return value;

@@ -21,6 +21,11 @@ test("functions in the answer are a registration; an answer without them may say
   const body = { app_id: "shop", url: "http://localhost:3000/x", functions: [] };
   expect(read(200, inBand, body)).toMatchObject({ kind: "functions", registration: { app: "shop", functions: [] } });
   expect(read(200, outOfBand, { message: "ok", modified: true })).toEqual({ kind: "told-elsewhere", modified: true });
+  expect(read(200, sdk, { message: "Successfully registered", modified: true })).toEqual({
+    kind: "told-elsewhere",
+    modified: true,
+  });
+  expect(read(200, sdk, "rubbish")).toMatchObject({ kind: "refused" });
   expect(read(200, outOfBand, "rubbish")).toEqual({ kind: "told-elsewhere", modified: false });
 });
 

@@ -6,7 +6,7 @@ import { canonicalJson, isJsonObject } from "../model/json.ts";
 import { type RegisterRequest, readInBandReply } from "./register-request.ts";
 
 const syncKindHeader = "x-inngest-sync-kind";
-const sdkHeader = "x-inngest-sdk";
+export const sdkHeader = "x-inngest-sdk";
 /** Stays when an app refuses a request's signature and hides everything else about itself. */
 const handledHeader = "x-inngest-sdk-handled";
 
@@ -51,7 +51,10 @@ export function readSyncReply(reply: SyncReply, serverKind: string): SyncAnswer 
   const body = parse(reply.body);
   if (status === 200 && headers[syncKindHeader] === "in_band") return readFunctions(body);
   const fields = isJsonObject(body) ? body : {};
-  if (status === 200 && headers[syncKindHeader] === "out_of_band") {
+  // SDKs before 3.23 know no other way and do not name it.
+  const isOutOfBand = headers[syncKindHeader] === "out_of_band";
+  const isUnnamed = headers[syncKindHeader] === undefined && typeof fields.modified === "boolean";
+  if (status === 200 && (isOutOfBand || isUnnamed)) {
     return { kind: "told-elsewhere", modified: fields.modified === true };
   }
   // All an app in cloud mode without a signing key ever says (docs/reference/wire.md#modes); the SDK is in cloud mode unless told otherwise.
@@ -70,7 +73,8 @@ function readFunctions(body: unknown): SyncAnswer {
   try {
     return { kind: "functions", registration: readInBandReply(body) };
   } catch (error) {
-    if (error instanceof IdemError) return refused(error.message);
+    // It has its own remedy.
+    if (error instanceof IdemError && error.code !== "SDK_VERSION_UNSUPPORTED") return refused(error.message);
     throw error;
   }
 }

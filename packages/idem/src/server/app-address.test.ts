@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { IdemError } from "../model/errors.ts";
 import { spellingsOf } from "../model/ip-spellings.suite.ts";
 import { guardedLookup } from "../platform/guarded-lookup.ts";
-import { type AddressSettings, checkAppUrl, mayConnect, shownUrl } from "./app-address.ts";
+import { shownUrl } from "../protocol/app-url.ts";
+import { type AddressSettings, checkAppUrl, mayConnect } from "./app-address.ts";
 
 const settings = (over: Partial<AddressSettings> = {}): AddressSettings => ({
   mode: "start",

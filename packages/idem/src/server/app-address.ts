@@ -8,6 +8,7 @@
 import { errors } from "../model/errors.ts";
 import { rangeOf } from "../model/ip-range.ts";
 import { guardedLookup } from "../platform/guarded-lookup.ts";
+import { shownUrl } from "../protocol/app-url.ts";
 import type { ChannelPorts } from "../sdk/send-to-channel.ts";
 import type { ServerSettings } from "./world.ts";
 
@@ -100,16 +101,6 @@ function hostOf(hostname: string): string {
 }
 
 const isLocalName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
-
-const urlCharsShown = 200;
-
-/** A URL for people and logs: passwords and queries are nobody's business. */
-export function shownUrl(text: string): string {
-  return text
-    .replace(/\/\/[^/@]*@/, "//…@")
-    .replace(/[?#].*$/s, "")
-    .slice(0, urlCharsShown);
-}
 
 /**
  * Addresses the radar may send to from a server. Anybody who may set up a channel chooses an address inside this server's network, so the

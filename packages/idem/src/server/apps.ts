@@ -34,6 +34,8 @@ export interface Apps {
   /** All or nothing; throws FUNCTION_INVALID with the function and the reason. */
   register(env: string, registration: AppRegistration): Promise<{ readonly modified: boolean }>;
   list(env: string): Promise<readonly ServedApp[]>;
-  /** A sync of this URL did not work: remembered and shown. */
-  noteFailure(env: string, url: string, error: string): void;
+  /** A sync of this URL did not work: remembered and shown. Returns whether the reason is a new one. */
+  noteFailure(env: string, url: string, error: string): boolean;
+  /** A worker of this app was refused: remembered and shown. */
+  noteWorkerFailure(env: string, app: string, error: string): void;
 }

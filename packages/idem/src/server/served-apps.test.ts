@@ -154,3 +154,15 @@ test("a run that was leased as its app's last worker left goes back, and is exec
     result: '"done"',
   });
 });
+
+test("an app whose worker was refused is listed with the reason, until a worker of it is admitted", async () => {
+  const { apps } = await nodes().node();
+  apps.noteWorkerFailure("default", "shop", "too old");
+  expect(await apps.list("default")).toMatchObject([
+    { app: "shop", url: null, kind: "connect", workers: 0, functionCount: 0, syncedAt: null, error: "too old" },
+  ]);
+  await apps.register("default", registration("connect"));
+  expect(await apps.list("default")).toMatchObject([{ app: "shop", functionCount: 1, error: null }]);
+  apps.noteWorkerFailure("default", "shop", "too old again");
+  expect(await apps.list("default")).toMatchObject([{ app: "shop", functionCount: 1, error: "too old again" }]);
+});

@@ -99,17 +99,30 @@ export class ServedApps implements Apps {
   }
 
   /** Until an app has said its name it is known by its address. */
-  noteFailure(env: string, url: string, error: string): void {
+  noteFailure(env: string, url: string, error: string): boolean {
     const known = [...this.notes].find(
       ([name, { registration }]) => JSON.parse(name)[0] === env && registration?.url === url,
     );
     if (known !== undefined) {
       this.notes.set(known[0], { ...known[1], error });
-      return;
+      return known[1].error !== error;
     }
-    const failed = [...this.notes].filter(([, { registration }]) => registration === null);
-    if (failed.length >= failedUrlsMax) this.notes.delete(failed[0]![0]);
+    const before = this.notes.get(noteName(env, url));
+    if (before === undefined) this.makeRoom();
     this.note(env, url, { registration: null, syncedAt: null, error });
+    return before?.error !== error;
+  }
+
+  noteWorkerFailure(env: string, app: string, error: string): void {
+    const known = this.notes.get(noteName(env, app));
+    if (known === undefined) this.makeRoom();
+    const registration = { app, url: null, sdk: null, framework: null, appVersion: null };
+    this.note(env, app, known === undefined ? { registration, syncedAt: null, error } : { ...known, error });
+  }
+
+  private makeRoom(): void {
+    const failed = [...this.notes].filter(([, { syncedAt, error }]) => syncedAt === null && error !== null);
+    if (failed.length >= failedAppsMax) this.notes.delete(failed[0]![0]);
   }
 
   private note(env: string, app: string, noted: Noted): void {
@@ -143,8 +156,8 @@ export class ServedApps implements Apps {
   }
 }
 
-// Addresses that never answered as an app: the latest are worth showing.
-const failedUrlsMax = 50;
+// Addresses and workers that never became an app: the latest are worth showing.
+const failedAppsMax = 50;
 
 const noteName = (env: string, app: string): string => JSON.stringify([env, app]);
 

@@ -215,6 +215,23 @@ describe("with made-up answers", () => {
     expect(fine.app).toBe("shop");
   });
 
+  test("an SDK that is too old is refused for its version, whatever it answers", async () => {
+    const headers = { "x-inngest-sdk": "inngest-js:v3.11.0" };
+    const refusals: Partial<HttpResponse>[] = [
+      { headers, body: '{"message":"Successfully registered","modified":true}' },
+      { headers, status: 400, body: '{"message":"Function cannot be registered","modified":false}' },
+      { headers: { ...headers, "x-inngest-sync-kind": "in_band" } },
+      { headers: sdk, body: JSON.stringify({ ...JSON.parse(reply), sdk: "js:v3.11.0" }) },
+    ];
+    for (const answer of refusals) {
+      const made = await routeWorld();
+      const error = await refusal(syncApp(made.world, "default", url, { http: answers(() => answer) }));
+      expect(error.code).toBe("SDK_VERSION_UNSUPPORTED");
+      expect(error.message).toContain(`App "${url}" cannot be registered: it uses inngest 3.11.0`);
+      expect(await made.world.apps.list("default")).toMatchObject([{ url, functionCount: 0, error: error.message }]);
+    }
+  });
+
   test("a redirect is followed on the same host, and nowhere else", async () => {
     const made = await routeWorld();
     const asked: string[] = [];

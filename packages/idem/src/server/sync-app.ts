@@ -5,11 +5,12 @@ import { errors, IdemError } from "../model/errors.ts";
 import { type HttpCalls, openHttpCalls } from "../platform/node-http.ts";
 import type { HttpRequest, HttpResponse } from "../platform/platform.ts";
 import { withinTime } from "../platform/wait-at-most.ts";
-import { canonicalAppUrl } from "../protocol/app-url.ts";
+import { canonicalAppUrl, shownUrl } from "../protocol/app-url.ts";
 import type { RegisterRequest } from "../protocol/register-request.ts";
 import { signatureHeader, signRequest, verifySignature } from "../protocol/request-signature.ts";
-import { readSyncReply, syncBody, syncHeaders } from "../protocol/sync.ts";
-import { appLookup, checkAppUrl, shownUrl } from "./app-address.ts";
+import { checkSdkVersion } from "../protocol/sdk-version.ts";
+import { readSyncReply, sdkHeader, syncBody, syncHeaders } from "../protocol/sync.ts";
+import { appLookup, checkAppUrl } from "./app-address.ts";
 import { serverKind } from "./call-app.ts";
 import type { World } from "./world.ts";
 
@@ -37,7 +38,7 @@ const redirectsMax = 3;
 export const openSyncCalls = (settings: World["settings"]): HttpCalls =>
   openHttpCalls({ socketsPerHost: 4, connectMsMax: 5_000, callMsMax: syncMsMax, lookup: appLookup(settings) });
 
-/** Throws APP_URL_REFUSED, APP_SYNC_FAILED and FUNCTION_INVALID. */
+/** Throws APP_URL_REFUSED, APP_SYNC_FAILED, SDK_VERSION_UNSUPPORTED and FUNCTION_INVALID. */
 export async function syncApp(world: SyncWorld, env: string, url: string, options: SyncOptions = {}): Promise<Synced> {
   const http = options.http ?? openSyncCalls(world.settings);
   try {
@@ -60,6 +61,8 @@ async function askAndRegister(
 ): Promise<Synced> {
   const askedAt = world.platform.wallMs();
   const reply = await ask(world, http, env, url, options.signal ?? null);
+  // Before the rest of its answer: an old SDK answers in forms of its own, and its version is the reason to report.
+  checkSdkVersion(shownUrl(url), reply.headers[sdkHeader]);
   const answer = readSyncReply(reply, serverKind(world.settings.mode));
   switch (answer.kind) {
     case "refused":
@@ -105,7 +108,7 @@ async function ask(
     if (reply.status !== 401) break;
   }
   const { status, headers } = reply!;
-  if (settings.mode === "start" && status === 200 && headers["x-inngest-sdk"] !== undefined) {
+  if (settings.mode === "start" && status === 200 && headers[sdkHeader] !== undefined) {
     const verified = verifySignature(headers[signatureHeader], reply!.body, keys, platform.wallMs());
     if (verified.kind === "refused") throw failed(url, `the app's answer cannot be trusted: ${verified.why}`);
   }

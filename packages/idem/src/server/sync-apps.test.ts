@@ -7,16 +7,16 @@ import { type RouteWorld, routeWorld, wireApp, wireFunction } from "./routes/wor
 import { type Syncing, startSyncing } from "./sync-apps.ts";
 import type { ServerSettings } from "./world.ts";
 
-const sdk = { "x-inngest-sdk": "inngest-js:v4.24.0" };
-
 /** Listeners of this machine: functions of an app by URL, or null for something that is no app. */
 class Machine implements HttpCalls {
   readonly listening = new Map<string, { app: string; functions: string[] } | null>();
   readonly asked: string[] = [];
+  sdk = "js:v4.24.0";
 
   async call({ url, method }: { url: string; method: string }) {
     this.asked.push(`${method} ${url}`);
     const { origin } = new URL(url);
+    const sdk = { "x-inngest-sdk": `inngest-${this.sdk}` };
     const isOpen = [...this.listening.keys()].some((each) => each.startsWith(`${origin}/`));
     if (!isOpen) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const app = this.listening.get(url);
@@ -27,7 +27,7 @@ class Machine implements HttpCalls {
       app_id: app.app,
       url,
       functions,
-      sdk: "js:v4.24.0",
+      sdk: this.sdk,
       inspection: { at: this.asked.length },
     });
     return { status: 200, headers: { ...sdk, "x-inngest-sync-kind": "in_band" }, body };
@@ -170,6 +170,25 @@ describe("discovery", () => {
     const answers = new Map(syncing?.tried().map(({ port, answered }) => [port, answered]));
     expect([answers.get(8787), answers.get(3000), answers.size]).toEqual(["sdk", "nobody", usualPorts.length]);
     expect(probes).toContain(`GET https://localhost:443${usualPaths[0]}`);
+  });
+
+  test("refuses an app of an SDK that is too old, says so once, and takes it when it is upgraded", async () => {
+    const machine = new Machine();
+    machine.sdk = "js:v3.11.0";
+    machine.listening.set(shopUrl, { app: "shop", functions: ["pay"] });
+    const { made, registered, round } = await begin({ discovery: true }, machine);
+    await round();
+    await round();
+    const why = `App "${shopUrl}" cannot be registered: it uses inngest 3.11.0`;
+    expect(registered).toEqual([]);
+    expect(made.log.filter((line) => line.includes(why))).toHaveLength(1);
+    expect(await made.world.apps.list("default")).toMatchObject([
+      { url: shopUrl, functionCount: 0, error: expect.stringContaining(why) },
+    ]);
+    machine.sdk = "js:v3.12.0";
+    await round();
+    expect(registered).toEqual(["shop pay"]);
+    expect(await appsOf(made)).toEqual([["shop", shopUrl, true]]);
   });
 
   test("asks neither itself nor ports whose app is known", async () => {

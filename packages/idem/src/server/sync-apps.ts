@@ -5,10 +5,9 @@
 import type { IdemError } from "../model/errors.ts";
 import type { HttpCalls } from "../platform/node-http.ts";
 import type { Timer } from "../platform/platform.ts";
-import { canonicalAppUrl } from "../protocol/app-url.ts";
+import { canonicalAppUrl, shownUrl } from "../protocol/app-url.ts";
 import type { RegisterRequest } from "../protocol/register-request.ts";
 import { defaultEnv } from "./admit-caller.ts";
-import { shownUrl } from "./app-address.ts";
 import type { ServedApp } from "./apps.ts";
 import { Discovery, type TriedPort } from "./discover-apps.ts";
 import { openSyncCalls, type Synced, type SyncWorld, syncApp } from "./sync-app.ts";

@@ -13,9 +13,10 @@ import {
   type SdkResponse,
   sdkResponse,
   startResponse,
+  type WorkerApp,
   type WorkerConnect,
 } from "../../protocol/connect-messages.ts";
-import type { Apps } from "../apps.ts";
+import type { AppRegistration, Apps } from "../apps.ts";
 import type { Letters } from "../channels/letters.ts";
 import { SilentPeers } from "../silent-peers.ts";
 import type { Tokens } from "../tokens.ts";
@@ -52,7 +53,7 @@ export interface Elsewhere {
 
 /** The part of its world that a gateway uses. */
 export interface GatewayWorld {
-  readonly apps: Pick<Apps, "register">;
+  readonly apps: Pick<Apps, "register" | "noteWorkerFailure">;
   readonly tokens: Pick<Tokens, "mint" | "read">;
 }
 
@@ -326,8 +327,7 @@ export class ConnectGateway {
     try {
       const functions = new Map<string, ReadonlySet<string>>();
       for (const app of greeting.apps) {
-        const registration = readWorkerApp(app, greeting);
-        await apps.register(token.env, registration);
+        const registration = await this.#register(token.env, app, greeting, apps);
         functions.set(registration.app, new Set(registration.functions.map(({ fn }) => fn)));
       }
       const { instanceId } = greeting;
@@ -343,6 +343,24 @@ export class ConnectGateway {
       };
     } catch (error) {
       if (error instanceof IdemError && error.retry === "after-fix") return { kind: "invalid", why: error.message };
+      throw error;
+    }
+  }
+
+  async #register(
+    env: string,
+    app: WorkerApp,
+    greeting: WorkerConnect,
+    apps: GatewayWorld["apps"],
+  ): Promise<AppRegistration> {
+    try {
+      const registration = readWorkerApp(app, greeting);
+      await apps.register(env, registration);
+      return registration;
+    } catch (error) {
+      if (error instanceof IdemError && error.code === "SDK_VERSION_UNSUPPORTED") {
+        apps.noteWorkerFailure(env, app.appName, error.message);
+      }
       throw error;
     }
   }

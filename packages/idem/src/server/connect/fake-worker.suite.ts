@@ -32,19 +32,21 @@ interface WorkerOptions extends Omit<Greeting, "apps"> {
   readonly ready?: boolean;
 }
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-
 export function fakeGateway(
   limits: Partial<ConnectLimits> = {},
   beside: Pick<ConnectGatewayOptions, "onWorkers" | "elsewhere"> = {},
 ) {
   const platform = new ManualPlatform();
-  const gateway = new ConnectGateway({ platform, logger: silent, limits, ...beside });
+  const log: string[] = [];
+  const write = (...parts: unknown[]) => void log.push(parts.map(String).join(" "));
+  const logger = { debug: write, info: write, warn: write, error: write };
+  const gateway = new ConnectGateway({ platform, logger, limits, ...beside });
   /** Whatever promises were waiting for has happened. */
   const turn = async () => {
     for (let i = 0; i < 5; i++) await new Promise<void>((resolve) => platform.soon(resolve));
   };
   const registered: { env: string; registration: AppRegistration }[] = [];
+  const refused: { env: string; app: string; error: string }[] = [];
   const world = {
     tokens: new Tokens({ signingKeyOf: () => null, signingKeysOf: () => [] }, platform),
     apps: {
@@ -52,6 +54,7 @@ export function fakeGateway(
         registered.push({ env, registration });
         return { modified: true };
       },
+      noteWorkerFailure: (env: string, app: string, error: string) => void refused.push({ env, app, error }),
     },
   };
   let callCount = 0;
@@ -85,6 +88,8 @@ export function fakeGateway(
     gateway,
     world,
     registered,
+    refused,
+    log,
     platform,
     open,
     token,

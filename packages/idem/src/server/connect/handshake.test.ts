@@ -93,6 +93,27 @@ describe("the handshake", () => {
     expect(late.closed?.reason).toContain("expired");
   });
 
+  test("a worker of an SDK that is too old is refused, with the reason for it, the log and the list of apps", async () => {
+    const { gateway, open, token, registered, refused, log } = fakeGateway();
+    const { connectionId, sessionToken } = await token("staging");
+    const worker = open();
+    worker.greet({
+      connectionId,
+      authData: { sessionToken, syncToken: "" },
+      apps: [workerApp("shop", ["pay"])],
+      sdkVersion: "v3.11.0",
+    });
+    await worker.greeted;
+    expect(worker.kinds).toEqual([gatewayHello, syncFailed]);
+    const why = Buffer.from(worker.received[1]!.payload).toString();
+    expect(why).toContain('App "shop" cannot be registered: it uses inngest 3.11.0');
+    expect(worker.closed?.code).toBe(1008);
+    expect(registered).toEqual([]);
+    expect(gateway.workerCount("staging", "shop")).toBe(0);
+    expect(refused).toEqual([{ env: "staging", app: "shop", error: why }]);
+    expect(log).toEqual([expect.stringContaining(why)]);
+  });
+
   test("a worker whose functions cannot be registered is told which and why", async () => {
     const { gateway, open, token, registered } = fakeGateway();
     const functions = JSON.parse(workerApp("shop", ["pay"]).functions.toString());

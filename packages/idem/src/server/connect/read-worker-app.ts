@@ -3,6 +3,7 @@ import { errors } from "../../model/errors.ts";
 import type { WorkerApp, WorkerConnect } from "../../protocol/connect-messages.ts";
 import { readJson } from "../../protocol/read-json.ts";
 import { readAppName, readFunctions } from "../../protocol/register-request.ts";
+import { checkSdkVersion } from "../../protocol/sdk-version.ts";
 import type { AppRegistration } from "../apps.ts";
 
 // Shown to people, never compared.
@@ -10,6 +11,7 @@ const labelCharsMax = 128;
 
 export function readWorkerApp(app: WorkerApp, greeting: WorkerConnect): AppRegistration {
   const name = readAppName(app.appName, "app_name");
+  checkSdkVersion(name, sdkOf(greeting));
   return {
     app: name,
     url: null,

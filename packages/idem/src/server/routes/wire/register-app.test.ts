@@ -73,6 +73,35 @@ test("an app that moves keeps its functions at its new URL", async () => {
   expect(await made.world.apps.list("default")).toMatchObject([{ url: "http://localhost:4000/api/inngest" }]);
 });
 
+describe("an app of an SDK that is too old", () => {
+  const old = wireApp([wireFunction({}, "my-shop-pay")], { appName: "My Shop", sdk: "js:v2.7.2" });
+
+  test("is refused with the reason in the response, on the list of apps and once in the log", async () => {
+    const made = await routeWorld();
+    const error = await refusal(register(made, old));
+    await refusal(register(made, old));
+    expect(error.code).toBe("SDK_VERSION_UNSUPPORTED");
+    expect(error.message).toContain("it uses inngest 2.7.2, and Idem supports 3.12.0 and newer");
+    expect(await made.world.apps.list("default")).toMatchObject([
+      { url: "http://localhost:3000/api/inngest", functionCount: 0, error: error.message },
+    ]);
+    expect(made.log.filter((line) => line.includes(error.message))).toHaveLength(1);
+    expect(await functionsOf(made)).toEqual([]);
+  });
+
+  test("keeps what it registered before, and its error is gone once it is upgraded", async () => {
+    const made = await routeWorld();
+    await register(made, wireApp([wireFunction()]));
+    await refusal(register(made, wireApp([wireFunction({}, "shop-other")], { sdk: "js:v3.11.0" })));
+    expect(await functionsOf(made)).toEqual(["shop-pay"]);
+    expect(await made.world.apps.list("default")).toMatchObject([
+      { app: "shop", error: expect.stringContaining("inngest 3.11.0") },
+    ]);
+    await register(made, wireApp([wireFunction()], { sdk: "js:v3.12.0" }));
+    expect(await made.world.apps.list("default")).toMatchObject([{ app: "shop", error: null }]);
+  });
+});
+
 describe("the kind of server the app expects", () => {
   const kind = (value: string) => ({ headers: { "x-inngest-expected-server-kind": value } });
 

@@ -70,6 +70,9 @@ export interface Gap {
   readonly upTo: number;
 }
 
+/** Where a follower without a place begins: behind the last message, or with the first one that is stored. */
+export type Beginning = "now" | "first";
+
 export interface Start {
   readonly at: number;
   readonly gap: Gap | null;
@@ -92,13 +95,13 @@ export class FollowChannels {
 
   constructor(private readonly options: FollowChannelsOptions) {}
 
-  /** Places from which to follow these channels, given those a follower comes back with, or none. */
-  async starts(env: string, names: readonly string[], from: readonly number[] | null): Promise<Start[]> {
+  /** Places from which to follow these channels, given those a follower comes back with. */
+  async starts(env: string, names: readonly string[], from: readonly number[] | Beginning): Promise<Start[]> {
     const { reads } = this.options.store;
     // Before the rows: what is not there yet begins later.
     const now = await reads.now();
     const rows = await this.rows(env, names);
-    return names.map((name, i) => startOf(rows.get(name), from?.[i] ?? null, now));
+    return names.map((name, i) => startOf(rows.get(name), typeof from === "string" ? from : from[i]!, now));
   }
 
   private async rows(env: string, names: readonly string[]): Promise<ReadonlyMap<string, ChannelRow>> {
@@ -366,16 +369,20 @@ const clocksDifferMs = 60_000;
  *   │ comes back with …           │ the channel                     │ begins at           │ hears of a gap
  *   │ no place                    │ is not known                    │ the present         │ no
  *   │                             │ is known                        │ its last message    │ no
+ *   │ no place, wants the first   │ is known                        │ what is kept        │ if that is not all
  *   │ a place it has              │ is known                        │ that place          │ no
  *   │ a place before what is kept │ is known                        │ what is kept        │ yes
  *   │ a place before it began     │ began since, and keeps all      │ its first message   │ no, if its row would still be there
  *   │ a place                     │ is not known                    │ that place          │ no, if its row would still be there
  *   │ a place it does not have    │ lost what it had                │ its last message    │ yes
  */
-function startOf(row: ChannelRow | undefined, from: number | null, now: number): Start {
+function startOf(row: ChannelRow | undefined, from: number | Beginning, now: number): Start {
   const present = firstPlace(now - clocksDifferMs);
   const last = row?.last ?? present;
-  if (from === null) return { at: last, gap: null };
+  if (from === "first" && row !== undefined) {
+    return { at: row.floor, gap: row.floor === row.base ? null : { after: row.base, upTo: row.floor } };
+  }
+  if (from === "now" || from === "first") return { at: last, gap: null };
   const isRecent = from > firstPlace(now - channelBounds.rowKeptMs + clocksDifferMs);
   if (row === undefined) {
     return from <= firstPlace(now + clocksDifferMs) && isRecent

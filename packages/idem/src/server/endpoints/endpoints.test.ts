@@ -392,6 +392,42 @@ test("what a handler streams reaches its caller also after the server took the r
   expect(heard).toEqual([{ from: "a" }, { from: "b" }]);
 });
 
+test("a run's stream opens with a bare comment; a caller without a place hears it from its first event, with one what follows", async () => {
+  const server = await serve();
+  let say = () => {};
+  const said = new Promise<void>((resolve) => {
+    say = resolve;
+  });
+  const handler: Handler = async () => {
+    await step.run("a", () => stream.push("a"));
+    await step.sleep("nap", "1s");
+    await step.run("b", async () => {
+      stream.push("b");
+      await said;
+      stream.push("c");
+    });
+    return "done";
+  };
+  const { url } = await app(server.origin, handler);
+  const direct = await (await fetch(url, { headers: { accept: "text/event-stream" } })).text();
+  const redirect = JSON.parse(/^event: inngest\.redirect_info\ndata: (.*)$/m.exec(direct)![1]!).url as string;
+  const pushed = (text: string) => [...text.matchAll(/^data: {"data":"(\w)"/gm)].map(([, data]) => data);
+  let first = "";
+  for await (const piece of (await fetch(redirect)).body!) {
+    first += Buffer.from(piece);
+    if (pushed(first).includes("b")) break;
+  }
+  expect(first.split("\n\n")[0]).toBe(":");
+  say();
+  await newestRun(server);
+  const whole = await (await fetch(redirect)).text();
+  expect([whole.split("\n\n")[0], pushed(whole)]).toEqual([":", ["b", "c"]]);
+  const place = [...first.matchAll(/^id: (\d+)$/gm)].at(-1)![1]!;
+  const rest = await (await fetch(redirect, { headers: { "last-event-id": place } })).text();
+  expect([rest.split("\n\n")[0], pushed(rest)]).toEqual([":", ["c"]]);
+  for (const text of [whole, rest]) expect(text.match(/^event: inngest\.response$/gm)).toHaveLength(1);
+});
+
 test("who follows a run that has ended hears its answer at once", async () => {
   const server = await serve();
   const handler: Handler = async () => {

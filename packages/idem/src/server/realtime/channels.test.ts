@@ -84,6 +84,30 @@ test("a message reaches the subscribers of every node, each once and in the orde
   for (const { heard } of readers) expect(heard()).toEqual(first!.heard());
 });
 
+test("a subscriber that begins with the first message hears those of before, and of a gap if some are gone", async () => {
+  const { node, settle } = nodes({ waitingBytesMax: 1_000_000, waitingBytesTotalMax: 1_000_000 });
+  const { channels, say } = node();
+  const follow = async () => {
+    const made = reader();
+    (await channels.prepare("default", [topic], null, "a token", "first"))(made.line);
+    return made;
+  };
+  const before = await follow();
+  await say(1);
+  const after = await follow();
+  await say(2);
+  await settle();
+  expect([before.heard(), after.heard()]).toEqual([
+    [1, 2],
+    [1, 2],
+  ]);
+  for (let n = 3; n <= channelBounds.messagesMax + 1; n++) await say(n);
+  const late = await follow();
+  await settle();
+  expect(late.heard().slice(0, 2)).toEqual(["gap", expect.any(Number)]);
+  expect(late.heard().at(-1)).toBe(channelBounds.messagesMax + 1);
+});
+
 test("a message whose hint is lost, or that came while the way to the store was cut, is found within a second", async () => {
   const { node, pass } = nodes({}, () => true);
   const [one, other] = [node(), node()];

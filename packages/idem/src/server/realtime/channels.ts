@@ -5,7 +5,7 @@ import { errors } from "../../model/errors.ts";
 import type { Platform, Timer } from "../../platform/platform.ts";
 import { type ChannelTopic, gapFrame, withPlace } from "../../protocol/realtime-frames.ts";
 import type { Message, NewMessage } from "../../store/channels.ts";
-import type { FollowChannels, Following, Gap, Start } from "../channels/follow-channels.ts";
+import type { Beginning, FollowChannels, Following, Gap, Start } from "../channels/follow-channels.ts";
 import type { PublishQueue } from "../channels/publish-queue.ts";
 import { realtimeLimits } from "./limits.ts";
 import { placesFrom, placeText } from "./place.ts";
@@ -88,12 +88,16 @@ export class Channels {
     }
   }
 
-  /** The beginning of a subscriber of these topics: after the place it comes back with, or from now on. The answer makes it one. */
+  /**
+   * The beginning of a subscriber of these topics: after the place it comes back with. Without one it begins now, or with the first message that is
+   * stored. The result makes it a subscriber.
+   */
   async prepare(
     env: string,
     topics: readonly ChannelTopic[],
     from: string | null,
     token: string,
+    begins: Beginning = "now",
   ): Promise<(line: Line) => Subscription> {
     this.checkRoom(env, token);
     const byChannel = new Map<string, Set<string>>();
@@ -102,7 +106,7 @@ export class Channels {
       byChannel.set(channel, known.add(topic));
     }
     const names = [...byChannel.keys()];
-    const places = from === null ? null : placesFrom(from, names.length);
+    const places = from === null ? begins : placesFrom(from, names.length);
     this.comingCount++;
     try {
       const found = await this.options.follow.starts(env, names.map(storedName), places);

@@ -19,6 +19,14 @@ test("what waits is delivered in order before the line ends, and counts as sent 
   expect(sent).toEqual([1, 2]);
 });
 
+test("a stream of a run opens with a bare comment, as readers of the official SDK expect", async () => {
+  const line = new EventLine(() => {}, true);
+  line.began("0");
+  line.event("event: x\ndata: 1\n\n", "1", () => {});
+  line.end(null);
+  expect(await readAll(line)).toBe(":\n\nevent: x\ndata: 1\nid: 1\n\n");
+});
+
 test("a subscriber that is dropped gives back what waited for it and is told why", async () => {
   let over = 0;
   const line = new EventLine(() => over++);

@@ -21,12 +21,18 @@ export class EventLine implements Line, AsyncIterable<Uint8Array> {
   /** Whether the event that ends a run's stream went out. */
   saidResponse = false;
 
-  /** `onOver` may be called more than once. */
-  constructor(private readonly onOver: () => void) {}
+  /**
+   * `onOver` may be called more than once. `opensBare` leaves the place out of the first bytes: readers of a run's stream take every block that is
+   * not a bare comment for an event (the official SDK's, for one).
+   */
+  constructor(
+    private readonly onOver: () => void,
+    private readonly opensBare = false,
+  ) {}
 
   /** The first bytes: the client's request is answered as soon as it is subscribed. An id without data is no event, and is kept. */
   began(place: string | null): void {
-    this.add(place === null ? emptyComment : Buffer.from(`:\nid: ${place}\n\n`), () => {});
+    this.add(place === null || this.opensBare ? emptyComment : Buffer.from(`:\nid: ${place}\n\n`), () => {});
   }
 
   frame(bytes: Buffer, place: string, sent: () => void): void {

@@ -18,12 +18,13 @@ export const followRealtime: Route = {
     const token = request.query.get("token");
     const { env, topics, runId } = readRealtimeToken(world.tokens, token);
     const from = request.headers["last-event-id"] ?? request.query.get("from");
-    const subscribe = await world.channels.prepare(env, topics, from, token!);
+    // A run's stream opens without a place. A caller that loses it before the first event comes back without one, and must miss nothing.
+    const subscribe = await world.channels.prepare(env, topics, from, token!, runId === null ? "now" : "first");
     const over = new AbortController();
     const line = new EventLine(() => {
       subscription.stop();
       over.abort();
-    });
+    }, runId !== null);
     const subscription = subscribe(line);
     request.signal.addEventListener("abort", () => line.abandon(), { once: true });
     if (request.signal.aborted) line.abandon();

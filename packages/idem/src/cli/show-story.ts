@@ -115,7 +115,7 @@ function wayOf({ does, id, other }: StoryTodo, nameOf: (fn: string) => string): 
     case "add-key":
       return other;
     case "send-key":
-      return "step.run(id, ({ key }) => …)";
+      return other ?? "step.run(id, ({ key }) => …)";
   }
 }
 

@@ -1,8 +1,11 @@
 // The words on each of the four gates, from cases made up here.
 import { expect, test } from "vitest";
+import type { FunctionConfig } from "../model/function-config.ts";
 import type { TimelineEntry } from "../observe/timeline.ts";
 import { caseRun, madeUpCase } from "./case.suite.ts";
+import type { Case } from "./gather-case.ts";
 import { judgeGates } from "./judge-gates.ts";
+import { nextSteps } from "./next-steps.ts";
 
 const step = (kind: TimelineEntry["kind"], destinationKey: string | null, name = "pay"): Partial<TimelineEntry> => ({
   kind,
@@ -60,4 +63,42 @@ test("steps that a rerun brought along sent nothing, and steps that wait were ha
     reason: "No step was handed a key to send.",
   });
   expect(judgeGates(madeUpCase({}))[3]).toMatchObject({ reason: "Nothing ran, so nothing was sent." });
+});
+
+test("a step of an Inngest SDK app got no key: the gate says so, and the advice is a key made from the event", () => {
+  const config = {
+    id: "charge",
+    name: "charge",
+    triggers: [],
+    retries: 4,
+    idempotency: null,
+    startTimeoutMs: null,
+    finishTimeoutMs: null,
+    runtime: { kind: "http", url: "http://localhost:3000/api/inngest" },
+  } as unknown as FunctionConfig;
+  const told = (count: number, guess: Case["guess"] = null) =>
+    madeUpCase({
+      function: { fn: "shop-charge", name: "charge", config, pausedAt: null },
+      guess,
+      runs: Array.from({ length: count }, (_, i) =>
+        caseRun({ number: i + 1, kind: i === 0 ? "first" : "slipped", timeline: [step("run", `k${i}`)] }),
+      ),
+    });
+  for (const count of [1, 2]) {
+    const [, , , gate] = judgeGates(told(count));
+    expect(gate).toEqual({
+      gate: "destination-key",
+      state: "not-known",
+      reason:
+        "Idem passes no key to steps of an Inngest SDK app and does not know what step pay sent. Send a key of your own, made from the event and the step id.",
+    });
+  }
+  const adviceOf = (of: Case) => nextSteps(of, judgeGates(of)).find(({ does }) => does === "send-key");
+  expect(adviceOf(told(2, { expression: "event.data.orderId", entity: "7" }))).toMatchObject({
+    text: "Send others a key of your own from the step, as a second guard.",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the line to paste has a template in it
+    other: "step.run(id, () => send({ idempotencyKey: `${event.data.orderId}:${id}` }))",
+  });
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the line to paste has a template in it
+  expect(adviceOf(told(2))?.other).toContain("${event.id}:${id}");
 });

@@ -110,11 +110,14 @@ function functionKey({ function: fn, runs, key, decisions }: Case, isDoubled: bo
   return gate("function-key", "nothing-to-stop", `Key ${shortId(plainOf(key))} was asked for once.`);
 }
 
+/** Whether the function runs in an app of the Inngest SDK, which the server calls; Idem's own SDK runs it in its process. */
+export const isRemote = (fn: Case["function"]): boolean => fn?.config?.runtime !== undefined;
+
 // Kinds of steps whose code is handed a destination key. Only an effect says that it sent it.
 const handsKey: ReadonlySet<TimelineEntry["kind"]> = new Set(["run", "fetch", "transaction"]);
 const notSaid = "It did not say what it sent.";
 
-function destinationKey({ runs }: Case, isDoubled: boolean): StoryGate {
+function destinationKey({ runs, function: fn }: Case, isDoubled: boolean): StoryGate {
   const name = "destination-key";
   if (runs.length === 0) return gate(name, "not-in-use", "Nothing ran, so nothing was sent.");
   const steps = runs.flatMap(({ timeline }) => timeline.filter(({ isKept }) => !isKept));
@@ -135,6 +138,14 @@ function destinationKey({ runs }: Case, isDoubled: boolean): StoryGate {
     return gate(name, isDoubled ? "let-through" : "not-in-use", "No step was handed a key to send.");
   }
   const { step, isRepeated, isSame } = compared(handed);
+  // The wire protocol has no field for it: the code of a remote step never sees the key of its timeline.
+  if (isRemote(fn)) {
+    return gate(
+      name,
+      "not-known",
+      `Idem passes no key to steps of an Inngest SDK app and does not know what step ${step} sent. Send a key of your own, made from the event and the step id.`,
+    );
+  }
   if (!isRepeated) return gate(name, "not-known", `Step ${step} was handed a key. ${notSaid}`);
   if (isSame) return gate(name, "not-known", `Step ${step} was handed the same key each time. ${notSaid}`);
   // Whatever it sent, the keys that it was handed could not have told.

@@ -1,12 +1,20 @@
 // At most three things to do, the most pressing first: what can still be stopped, what keeps it from happening again, a second guard.
 import { isEnded, type RunState } from "../model/run.ts";
 import type { Case } from "./gather-case.ts";
+import { isRemote } from "./judge-gates.ts";
 import type { StoryGate, StoryTodo } from "./story.ts";
 import { limitsThatHold } from "./tell-ahead.ts";
 
 const todosMax = 3;
 
 const isWithoutSuccess = (state: RunState | undefined): boolean => state === "failed" || state === "cancelled";
+
+/** Two events have two ids and two runs, so only a value that both events share makes a key that the receiver knows again. */
+function ownKeyLine({ guess, function: fn }: Case): string {
+  const expression = guess?.expression ?? fn?.config?.idempotency?.key ?? "";
+  const value = /^event\.data(\.[A-Za-z_]\w*)+$/.test(expression) ? expression : "event.id";
+  return `step.run(id, () => send({ idempotencyKey: \`\${${value}}:\${id}\` }))`;
+}
 
 export function nextSteps(told: Case, gates: readonly StoryGate[]): StoryTodo[] {
   const { function: fn, runs, guess, asked, decisions } = told;
@@ -53,11 +61,13 @@ export function nextSteps(told: Case, gates: readonly StoryGate[]): StoryTodo[] 
   }
   if (slipped.length > 0 && gates.find(({ gate }) => gate === "destination-key")?.state !== "stopped") {
     todos.push({
-      text: "Send others the step's key, as a second guard.",
+      text: isRemote(fn)
+        ? "Send others a key of your own from the step, as a second guard."
+        : "Send others the step's key, as a second guard.",
       does: "send-key",
       label: "Show how",
       id: fn?.fn ?? "",
-      other: null,
+      other: isRemote(fn) ? ownKeyLine(told) : null,
     });
   }
   const last = runs.at(-1);

@@ -52,7 +52,12 @@ function Way({ todo }: { readonly todo: StoryTodo }): ReactNode {
         </ShowLine>
       );
     case "send-key":
-      return (
+      return other !== null ? (
+        <ShowLine label={label} title="Send a key of your own" line={other}>
+          Idem passes no key to steps of an Inngest SDK app. A key made from the event is the same in every attempt, so
+          a service that takes idempotency keys returns its first result.
+        </ShowLine>
+      ) : (
         <ShowLine label={label} title="Send the step's key" line={sendKeyLine}>
           Each step gets a key that is the same whenever it is tried again. A service that takes idempotency keys
           returns what it made the first time.

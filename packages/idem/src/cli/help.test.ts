@@ -6,6 +6,7 @@ import { allCommands } from "./commands.ts";
 import { exitCodeList } from "./exit.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
 import { optionName, usageLine } from "./help.ts";
+import { inngestFlags, inngestVariables } from "./inngest-flags.ts";
 
 const commands = await allCommands();
 
@@ -89,6 +90,15 @@ describe("docs/cli.md", () => {
       for (const example of command.examples) expect(section).toContain(example);
     },
   );
+
+  test("says of each flag of the Inngest dev server what it does here, and names the variables", () => {
+    for (const { name, value, short, honored, ignored } of inngestFlags) {
+      const option = { help: "", ...(value === undefined ? {} : { value }), ...(short === undefined ? {} : { short }) };
+      const row = new RegExp(`\\| \`${optionName(name, option)}\` \\| [^|]+ \\| ([^|]+) \\|`).exec(documented)?.[1];
+      expect(row).toBe(honored ?? `ignored: ${ignored}`);
+    }
+    for (const variable of Object.values(inngestVariables)) expect(documented).toContain(`\`${variable}\``);
+  });
 
   test("lists the exit codes and the options of every command", () => {
     for (const [code, text] of exitCodeList) expect(documented).toContain(`| ${code} | ${text} |`);

@@ -41,7 +41,10 @@ export const serverOptions: Readonly<Record<string, Option>> = {
 
 export function givenSettings(context: Context, storePath: string): Partial<ServerSettings> {
   const { options, lists, io } = context;
-  const store = options.store ?? io.env("IDEM_STORE") ?? `sqlite:${storePath}`;
+  const isInMemory = context.flags.has("in-memory");
+  if (isInMemory && options.store !== undefined) throw usage("Give --in-memory or --store, not both.");
+  if (isInMemory && context.flags.has("persist")) throw usage("Give --in-memory or --persist, not both.");
+  const store = (isInMemory ? "memory:" : options.store) ?? io.env("IDEM_STORE") ?? `sqlite:${storePath}`;
   return {
     store: absoluteStore(store, io.cwd),
     sdkUrls: lists["sdk-url"] ?? [],
@@ -52,6 +55,7 @@ export function givenSettings(context: Context, storePath: string): Partial<Serv
     ...(options.host === undefined ? {} : { host: options.host }),
     ...numberOf(context, "port", "port", { min: 0, max: 65_535, isWhole: true, scale: 1 }),
     ...numberOf(context, "retry-interval", "retryIntervalMs", { min: 0, max: 86_400, isWhole: false, scale: 1_000 }),
+    ...numberOf(context, "queue-workers", "runsInFlight", { min: 1, max: 10_000, isWhole: true, scale: 1 }),
     ...numberOf(context, "runs-in-flight", "runsInFlight", { min: 1, max: 10_000, isWhole: true, scale: 1 }),
   };
 }

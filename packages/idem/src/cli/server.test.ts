@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { nodePlatform } from "../platform/node-platform.ts";
 import { startServer } from "../server/start-server.ts";
 import { fakeTerminal } from "./fake-terminal.ts";
+import { inngestFlags } from "./inngest-flags.ts";
 import { temporaryFolder } from "./store-world.ts";
 
 const [one, two] = ["9e41c7d20ab85f36", "d7203b9f5c18e6a4"] as const;
@@ -92,10 +93,38 @@ describe("idem dev", () => {
     [["--retention", ""], "--retention"],
     [["-u", "localhost:3000"], "sdkUrls"],
     [["--nonsense"], "--nonsense"],
+    [["--tik", "5"], "Did you mean --tick"],
+    [["--in-memory"], "not both"],
+    [["--log-level", "loud"], "--log-level"],
+    [["--queue-workers", "0"], "--queue-workers"],
   ])("%j is refused and nothing is opened", async (args, named) => {
     const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform });
     expect(await terminal.run("dev", "--store", "memory:", ...args)).toBe(2);
     expect(terminal.written.err).toContain(named);
+  });
+
+  test("flags of the Inngest dev server are accepted: equivalents count, each other one gets one warning", async () => {
+    const ofDev = inngestFlags.filter(({ of }) => of.includes("dev"));
+    const ignored = ofDev.filter((flag) => flag.ignored !== undefined);
+    const args = ignored.flatMap(({ name, value }) => (value === undefined ? [`--${name}`] : [`--${name}`, "7"]));
+    await during([...quiet, ...args], {}, async (_, { err }) => {
+      expect(err.trimEnd().split("\n").sort()).toEqual(
+        ignored.map((flag) => `warning: Idem has no setting --${flag.name}: ${flag.ignored}.`).sort(),
+      );
+    });
+    const honored = ["--persist", "--queue-workers", "5", "-v", "-l", "warn"];
+    await during([...quiet, ...honored], {}, async (_, { err }) => expect(err).toBe(""));
+  });
+
+  test("INNGEST_SDK_URL and INNGEST_LOG_LEVEL count where the command line is silent", async () => {
+    const env = { INNGEST_SDK_URL: "http://127.0.0.1:9/a,http://127.0.0.1:9/b", INNGEST_PORT: "70000" };
+    // The flag --port wins over a variable that would be refused.
+    await during(quiet, env, async (_, { out }) => {
+      expect(out).toContain("waiting for http://127.0.0.1:9/a, http://127.0.0.1:9/b");
+    });
+    const terminal = fakeTerminal({ cwd: temporaryFolder(), platform: nodePlatform, env });
+    expect(await terminal.run(...quiet, "--in-memory")).toBe(2);
+    expect(terminal.written.err).toContain("70000");
   });
 
   test("a port that is taken is refused with what to do", async () => {

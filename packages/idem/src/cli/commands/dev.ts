@@ -1,5 +1,6 @@
 // idem dev: a server for the machine one develops on. It asks for no key and looks for apps by itself.
 import type { Command } from "../command.ts";
+import { inngestOptions, withInngestSettings } from "../inngest-flags.ts";
 import { givenSettings, runServer, serverOptions } from "../run-server.ts";
 
 export const dev: Command = {
@@ -11,6 +12,7 @@ export const dev: Command = {
   words: { min: 0, max: 0 },
   options: {
     ...serverOptions,
+    ...inngestOptions("dev"),
     store: {
       value: "address",
       help: "where facts live, sqlite:<path> or postgres://…; IDEM_STORE, else sqlite:.idem/dev.db, unless given",
@@ -35,7 +37,8 @@ export const dev: Command = {
     "idem dev -u http://localhost:3000/api/inngest",
     "idem dev --port 9000 --store sqlite:./scratch.db --no-discovery",
   ],
-  async run(context) {
+  async run(plain) {
+    const context = withInngestSettings(plain);
     const { flags, options } = context;
     const settings = {
       ...givenSettings(context, ".idem/dev.db"),

@@ -4,6 +4,7 @@ import type { ServerSettings } from "../../server/world.ts";
 import { type NodeRole, nodeRoles } from "../../store/sharing.ts";
 import type { Command, Context } from "../command.ts";
 import { usage } from "../exit.ts";
+import { inngestOptions, withInngestSettings } from "../inngest-flags.ts";
 import { printable } from "../printable.ts";
 import { givenSettings, runServer, serverOptions } from "../run-server.ts";
 
@@ -48,6 +49,7 @@ export const start: Command = {
       help: "of a node among others over one PostgreSQL: api answers requests, worker executes; IDEM_ROLE unless given",
     },
     ...serverOptions,
+    ...inngestOptions("start"),
     store: { value: "sqlite:<path>", help: "where facts live; IDEM_STORE, else sqlite:.idem/server.db, unless given" },
   },
   details: [
@@ -61,7 +63,8 @@ export const start: Command = {
     "idem start --allow-host shop.internal -u http://shop.internal:3000/api/inngest",
     "idem start --role worker",
   ],
-  async run(context) {
+  async run(plain) {
+    const context = withInngestSettings(plain);
     const password = context.options.password ?? context.io.env("IDEM_PASSWORD");
     const viewerPassword = context.io.env("IDEM_VIEWER_PASSWORD");
     const settings = {

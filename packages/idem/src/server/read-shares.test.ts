@@ -48,8 +48,8 @@ test("a caller that has spent its budget reads one at a time, while nobody else 
   for (let n = 0; n < 6; n++) void ask(viewer("a"));
   await settle();
   expect(who()).toBe("aa");
-  // Two of 200 ms, side by side: 300 more than it had. The third is alone.
-  await platform.advance(200, settle);
+  // Two share 400 ms: 100 more than it had and got. The third is alone.
+  await platform.advance(400, settle);
   await answer(2, 0);
   expect(who()).toBe("aaa");
   for (let n = 0; n < 2; n++) void ask(viewer("b"));
@@ -67,6 +67,35 @@ test("a caller that has spent its budget reads one at a time, while nobody else 
   for (let n = 0; n < 3; n++) void ask(viewer("a"));
   await settle();
   expect(who()).toBe("aaabbaaaaa");
+});
+
+test("a caller is not charged for the reads of others that its own waits behind", async () => {
+  const { platform, ask, begun, answer } = openShares({ readMsSaved: 2_000, readMsPerSecond: 500, readMsFree: 0 });
+  const who = () => begun.map(({ who: name }) => name.at(-1)).join("");
+  // Two reads of an attacker and two of an operator are with the store for three seconds at a time.
+  for (let round = 0; round < 3; round++) {
+    for (const mark of ["a", "b"]) for (let n = 0; n < 2; n++) void ask(viewer(mark));
+    await settle();
+    await platform.advance(3_000, settle);
+    await answer(4, 0);
+  }
+  expect(who()).toBe("aabbaabbaabb");
+  // Each had half of the time, which is its budget: both still read two at once, beside each other.
+  for (const mark of ["a", "b"]) for (let n = 0; n < 2; n++) void ask(viewer(mark));
+  await settle();
+  expect(who().slice(12)).toBe("aabb");
+});
+
+test("what a caller owes is bounded: it reads as before within ten seconds, whatever its reads took", async () => {
+  const { platform, ask, begun, answer } = openShares({ readMsFree: 0 });
+  for (let n = 0; n < 2; n++) void ask(operator);
+  await settle();
+  await platform.advance(600_000, settle);
+  await answer(2, 0);
+  await platform.advance(10_001, settle);
+  for (let n = 0; n < 2; n++) void ask(operator);
+  await settle();
+  expect(begun).toHaveLength(4);
 });
 
 test("reads that are answered within the free time cost nothing, however many there are", async () => {

@@ -1,9 +1,11 @@
 // Long reads (pages, lists, counts, searches) of the people and tools that ask a server for them, in fair turns. Commits do not wait for them
 // (store/sqlite/read-shell.ts), but other readers would, a PostgreSQL store has a bounded number of sessions for both, and all of them share
-// the machine. So a few are with the store at once, each principal has a part of those, and the time its reads take is taken from a budget
-// that refills. A principal that has spent it reads one at a time, while no other has a read with the store or waiting: on a machine that is
-// busy with something else reads take long, and nobody may be locked out for that. A read is refused only where very many requests of its
-// principal wait already.
+// the machine. So a few are with the store at once, each principal has a part of those, and its share of the store's time is taken from a
+// budget that refills. A read is charged for its share only: reads that are with the store at once share each millisecond. Its whole duration
+// would charge a caller for the reads of an attacker that it waits behind: in an abuse test operators owed so much after ten seconds of it
+// that their pages took 4 s for the twenty seconds that followed. A principal that has spent its budget reads one at a time, while no other
+// has a read with the store or waiting: on a machine that is busy with something else reads take long, and no caller is locked out for that.
+// A read is refused only if very many requests of its principal wait already.
 //
 //   asked ──there is room──▶ with the store ──▶ answered, and its time is charged
 //     └──▶ waiting, in the order of its principal ──its turn: the budget is not spent, or no other caller reads──▶ with the store
@@ -20,9 +22,9 @@ export const readLimits = {
   readsAtOnce: 4,
   // One waits in the thread while the other is read; two more are there for others.
   readsAtOncePerPrincipal: 2,
-  // Of each second: as much as one read after another can take. Who reads more than that gives way to the others.
-  readMsPerSecond: 1_000,
-  // Pages that a person opens one after another never give way.
+  // Of each second: a caller that takes more than half of the store's time gives way to the others.
+  readMsPerSecond: 500,
+  // Pages that a person opens one after another never give way. As much can be owed at most, so that it is paid back within ten seconds.
   readMsSaved: 5_000,
   // The way to the store and back, which is no work of its own.
   readMsFree: 1,
@@ -64,6 +66,9 @@ export class ReadShares {
   /** Roles take turns, so that however many viewers there are, an operator's read is one of the next two. */
   private nextRole: Role = "operator";
   private atOnce = 0;
+  /** The time that a read with the store from the beginning until `servedMono` would have been charged for. */
+  private servedMs = 0;
+  private servedMono = 0;
   private readonly limits: ReadLimits;
 
   constructor(
@@ -83,13 +88,13 @@ export class ReadShares {
   private async run(share: Share, request: RequestReads, read: LongRead): Promise<unknown> {
     if (share.waiting.length === 0 && this.hasRoom(share)) this.begin(share);
     else await this.turn(share, request);
-    const beganMono = this.platform.monoMs();
+    const servedBefore = this.served();
     try {
       return await read();
     } finally {
-      const ms = this.platform.monoMs() - beganMono - this.limits.readMsFree;
-      this.refilled(share);
-      share.leftMs -= Math.max(0, ms);
+      const { readMsFree, readMsSaved } = this.limits;
+      const ms = Math.max(0, this.served() - servedBefore - readMsFree);
+      share.leftMs = Math.max(-readMsSaved, this.refilled(share) - ms);
       share.atOnce--;
       this.atOnce--;
       this.serve();
@@ -97,8 +102,17 @@ export class ReadShares {
   }
 
   private begin(share: Share): void {
+    this.served();
     share.atOnce++;
     this.atOnce++;
+  }
+
+  /** Called before the number of reads with the store changes. */
+  private served(): number {
+    const now = this.platform.monoMs();
+    if (this.atOnce > 0) this.servedMs += (now - this.servedMono) / this.atOnce;
+    this.servedMono = now;
+    return this.servedMs;
   }
 
   private turn(share: Share, request: RequestReads): Promise<void> {

@@ -41,8 +41,6 @@ export const inngestFlags: readonly InngestFlag[] = [
   { name: "config", value: "path", of: both, ignored: "settings are flags and environment variables" },
   { name: "json", of: both, ignored: "the log of the server is text" },
   { name: "redis-uri", value: "uri", of: ["start"], ignored: "queue and run state are in the store" },
-  { name: "postgres-uri", value: "uri", of: ["start"], ignored: "the store is chosen with --store or IDEM_STORE" },
-  { name: "sqlite-dir", value: "path", of: ["start"], ignored: "the store is chosen with --store or IDEM_STORE" },
   {
     name: "postgres-conn-max-idle-time",
     value: "minutes",

@@ -116,7 +116,7 @@ describe("idem dev", () => {
     await during([...quiet, ...honored], {}, async (_, { err }) => expect(err).toBe(""));
   });
 
-  test("INNGEST_SDK_URL and INNGEST_LOG_LEVEL count where the command line is silent", async () => {
+  test("INNGEST_SDK_URL and INNGEST_PORT count if the command line does not have the flag", async () => {
     const env = { INNGEST_SDK_URL: "http://127.0.0.1:9/a,http://127.0.0.1:9/b", INNGEST_PORT: "70000" };
     // The flag --port wins over a variable that would be refused.
     await during(quiet, env, async (_, { out }) => {
